@@ -1,0 +1,104 @@
+package governor
+
+import "time"
+
+// Snapshot is the whole state of the governor at one moment, as `status --json`
+// and the control socket give it. Its words are a contract: a field may be
+// added, none renamed. Sizes are in MB (2^20 bytes).
+type Snapshot struct {
+	Version string          `json:"version"`
+	Time    time.Time       `json:"time"`
+	PID     int             `json:"pid"`
+	Since   time.Time       `json:"since"`
+	Mode    string          `json:"mode"`  // enforce, observe, off
+	Scope   string          `json:"scope"` // "machine" (root) or "user"
+	Source  SourceStatus    `json:"source"`
+	Contain ContainStatus   `json:"contain"`
+	Memory  MemoryStatus    `json:"memory"`
+	Limits  LimitsStatus    `json:"limits"`
+	Jobs    []JobStatus     `json:"jobs"`
+	Queue   []JobStatus     `json:"queue"`
+	Largest []ProcessStatus `json:"largest"`
+	Self    SelfStatus      `json:"self"`
+}
+
+// SourceStatus says how execs are seen, and why not in a better way.
+type SourceStatus struct {
+	Name      string `json:"name"`       // bpf, perf, poll
+	Why       string `json:"why"`        // why not a better one; or that it is the best
+	ReportAll bool   `json:"report_all"` // a pattern rule turned the kernel's name filter off
+	Names     int    `json:"names"`      // names in the kernel's map
+	Seen      uint64 `json:"seen"`
+	Reported  uint64 `json:"reported"`
+	Lost      uint64 `json:"lost"`
+	Scans     uint64 `json:"scans"` // full scans of /proc after a loss or a start
+}
+
+// ContainStatus says where jobs are put.
+type ContainStatus struct {
+	Name             string `json:"name"` // systemd, cgroupfs, none
+	Why              string `json:"why"`
+	MemoryController bool   `json:"memory_controller"`
+	Catch            bool   `json:"catch"`     // processes are stopped (ptrace) while they are placed
+	CatchWhy         string `json:"catch_why"` // why not, or how (priority)
+}
+
+// MemoryStatus is the machine's memory. A value that cannot be read is -1.
+type MemoryStatus struct {
+	TotalMB     int64   `json:"total_mb"`
+	AvailableMB int64   `json:"available_mb"`
+	SwapTotalMB int64   `json:"swap_total_mb"`
+	SwapFreeMB  int64   `json:"swap_free_mb"`
+	PSISome10   float64 `json:"psi_some_avg10"`
+	PSIFull10   float64 `json:"psi_full_avg10"`
+}
+
+// LimitsStatus are the settings in force, the automatic ones resolved.
+type LimitsStatus struct {
+	MaxHeavyJobs int   `json:"max_heavy_jobs"`
+	ReserveMB    int64 `json:"reserve_mb"`
+	MinStartMB   int64 `json:"min_start_mb"`
+	CriticalMB   int64 `json:"critical_mb"`
+	NextCapMB    int64 `json:"next_cap_mb"` // what a job started now would get
+	SwapMB       int64 `json:"swap_mb"`
+}
+
+// JobStatus is one job.
+type JobStatus struct {
+	ID          string    `json:"id"`
+	PID         int       `json:"pid"`
+	UID         uint32    `json:"uid"`
+	Command     string    `json:"command"`
+	Family      string    `json:"family"`
+	Rule        string    `json:"rule"`
+	State       string    `json:"state"`
+	Since       time.Time `json:"since"`
+	Unit        string    `json:"unit"`
+	Cgroup      string    `json:"cgroup"`
+	MemoryCapMB int64     `json:"memory_cap_mb"`
+	SwapCapMB   int64     `json:"swap_cap_mb"`
+	MemoryMB    int64     `json:"memory_mb"`
+	PeakMB      int64     `json:"peak_mb"`
+	Isolated    bool      `json:"isolated"`
+	CaughtRSSMB float64   `json:"caught_rss_mb"`
+	OOMKills    int64     `json:"oom_kills"`
+	Processes   int       `json:"processes"`
+	Lightened   []string  `json:"lightened"`
+	Note        string    `json:"note"`
+}
+
+// ProcessStatus is one of the machine's largest processes.
+type ProcessStatus struct {
+	PID     int    `json:"pid"`
+	UID     uint32 `json:"uid"`
+	Command string `json:"command"`
+	RSSMB   int64  `json:"rss_mb"`
+	Job     string `json:"job,omitempty"`
+}
+
+// SelfStatus is what the governor itself costs.
+type SelfStatus struct {
+	RSSMB      float64 `json:"rss_mb"`
+	CPUS       float64 `json:"cpu_s"`
+	LostEvents uint64  `json:"lost_events"`
+}
