@@ -31,10 +31,11 @@ type Spec struct {
 // from what was asked.
 type Scope struct {
 	Unit             string
-	Manager          string // "system", or "user-UID"
-	Cgroup           string // path in the unified hierarchy
-	CgroupID         uint64 // inode of the directory: the kernel's cgroup id
-	MemoryMax        uint64 // as memory.max has it; Infinity for "max"; 0 where there is no such file
+	Main             proc.ID // the process that was placed; of an adopted scope its oldest
+	Manager          string  // "system", or "user-UID"
+	Cgroup           string  // path in the unified hierarchy
+	CgroupID         uint64  // inode of the directory: the kernel's cgroup id
+	MemoryMax        uint64  // as memory.max has it; Infinity for "max"; 0 where there is no such file
 	MemorySwapMax    uint64
 	MemoryController bool // the scope's directory has the memory controller's files
 	OOMPolicy        bool // OOMPolicy=continue was accepted (systemd ≥ 252.5)
@@ -50,7 +51,7 @@ type Scope struct {
 type Origin struct {
 	Cgroup  string
 	Unit    string // "session-2.scope", "ssh.service"; "" outside systemd
-	Kind    string // "session", "service", "scope", "slice", "user-manager", "container", "none"
+	Kind    string // "session", "service", "scope", "slice", "user-manager", "container", "job", "none"
 	Manager string // the manager to ask: "system" or "user-UID"
 	Slice   string // where the new scope belongs, e.g. "user-1000.slice"
 	PartOf  string // the unit whose end ends the job; "" for none

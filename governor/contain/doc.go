@@ -1,0 +1,28 @@
+// Package contain puts a job where it can hurt nobody: it catches a process
+// right after its exec, moves it into a scope of its own and reads back from
+// the kernel what is true afterwards.
+//
+// # Tiers
+//
+// Systemd asks the manager that owns the process's part of the tree (pid 1, or
+// the user's own manager below user@UID.service) for a transient scope with a
+// memory cap. None is what is left when nothing can be had: it places nothing
+// and says so. Each tier answers with values, never with a guess: a field that
+// the kernel does not offer is -1 or in Scope.Notes.
+//
+// # What is moved, and what never
+//
+// Network, device and resource limits hang on a unit's cgroup, so moving a
+// process out of a restricted unit would lift them with root's help. Look
+// therefore refuses whatever a unit restricts, main and control processes,
+// processes that could still notify their manager (a child's READY=1 is lost
+// once it sits elsewhere), containers, and everything whose unit or slice is
+// being stopped: a start in mode "replace" would cancel the administrator's
+// stop, and a job that outlives its stopped origin is an escape too.
+//
+// # Owners
+//
+// Systemd owns its bus connections and the placeholders. Both are taken when
+// first needed and given back by Close. Placeholders die with the thread that
+// started them, so a killed daemon leaves none behind.
+package contain

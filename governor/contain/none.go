@@ -1,0 +1,74 @@
+package contain
+
+import (
+	"context"
+
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// None is the tier that places nothing: no systemd, no rights, or not wanted.
+// Its scopes have no cgroup, and their notes say what is not enforced.
+type None struct {
+	fs  proc.FS
+	why string
+}
+
+// NewNone returns the tier without containment. why says why there is nothing
+// better; it is shown as it stands.
+func NewNone(fs proc.FS, why string) *None { return &None{fs: fs, why: why} }
+
+// Look says where x sits. It refuses nothing: nothing will be moved.
+func (n *None) Look(_ context.Context, x proc.Exec) (Origin, error) {
+	o := ParseOrigin(x.Cgroup)
+	o.Refuse, o.PartOf = "", ""
+	return o, nil
+}
+
+// Place moves nothing and returns a Scope that says so.
+func (n *None) Place(_ context.Context, spec Spec) (Scope, error) {
+	return Scope{
+		Main:  spec.Exec.ID,
+		Notes: []string{"not contained: neither a memory cap nor a scope of its own (" + n.why + ")"},
+	}, nil
+}
+
+// Join moves nothing.
+func (n *None) Join(context.Context, Scope, proc.Exec, bool) (int, error) { return 0, nil }
+
+// Usage knows the main process alone: whether it is still there.
+func (n *None) Usage(sc Scope) Usage {
+	u := noUsage()
+	if st, err := n.fs.Stat(sc.Main.PID); err != nil || st.ID != sc.Main {
+		u.Gone = true
+	} else {
+		u.Procs = []int{sc.Main.PID}
+	}
+	return u
+}
+
+// Check finds nothing: there is nothing to leave.
+func (n *None) Check(context.Context, Scope) ([]int, string) { return nil, "" }
+
+// Release has nothing to give back.
+func (n *None) Release(context.Context, Scope) error { return nil }
+
+// SetLimits enforces nothing.
+func (n *None) SetLimits(_ context.Context, sc Scope, _ Limits) (Scope, error) { return sc, nil }
+
+// Adopt finds nothing.
+func (n *None) Adopt(context.Context) ([]Scope, error) { return nil, nil }
+
+// Freeze cannot; a process without a cgroup of its own is never stopped.
+func (n *None) Freeze(Scope) error { return nil }
+
+// Thaw has nothing to let go.
+func (n *None) Thaw(Scope) error { return nil }
+
+// Describe says why nothing is contained.
+func (n *None) Describe() string { return "none: " + n.why }
+
+// MemoryController is false: no cap is enforced.
+func (n *None) MemoryController() bool { return false }
+
+// Close has nothing to close.
+func (n *None) Close() error { return nil }
