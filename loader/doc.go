@@ -7,4 +7,6 @@
 //
 // No source starts a goroutine or blocks: a caller waits for FD to become
 // readable, in one epoll with whatever else it waits for, and calls Read.
+//
+//go:generate go run generate.go
 package loader
