@@ -51,4 +51,7 @@ const (
 	Adopted  = "adopted"  // found running at a start
 	Lost     = "lost"     // events were lost, a full scan follows
 	Observed = "observed" // observe mode: what would have been done
+	Changed  = "changed"  // what was set for a job is no longer so, or what was in it left
+	Dropped  = "dropped"  // this follower read too slowly and gets no more
+	Gap      = "gap"      // records that the file lacks, since it could not be written
 )
