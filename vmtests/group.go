@@ -1,0 +1,66 @@
+package vmtests
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Group is the guest tests that share one boot. A test belongs to the first
+// group whose prefix its name has after "Test"; the last group takes the rest.
+type Group struct {
+	Name      string
+	Prefix    string
+	Faults    bool     // needs a daemon with fault points
+	KernelArg []string // words on the kernel's command line
+	Timeout   time.Duration
+}
+
+// Groups in the order in which they are looked through. They are booted in the
+// opposite order, so that what everybody needs fails first.
+var Groups = []Group{
+	{Name: "faults", Prefix: "Fault", Faults: true, Timeout: 15 * time.Minute},
+	{Name: "main", Timeout: 20 * time.Minute},
+}
+
+func groupOf(test string) Group {
+	for _, g := range Groups {
+		if strings.HasPrefix(test, "Test"+g.Prefix) {
+			return g
+		}
+	}
+	return Groups[len(Groups)-1]
+}
+
+// Select returns the group's tests among all, narrowed by a pattern as
+// `go test -run` takes it: its part before the first slash names tests.
+func (g Group) Select(all []string, pattern string) ([]string, error) {
+	top, _, _ := strings.Cut(pattern, "/")
+	re, err := regexp.Compile(top)
+	if err != nil {
+		return nil, fmt.Errorf("pattern of guest tests: %w", err)
+	}
+	var names []string
+	for _, name := range all {
+		if groupOf(name).Name == g.Name && re.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Arguments are those of the guest's test binary for the selected tests. Its
+// own timeout comes before the host's, so that a hanging test shows its
+// goroutines.
+func (g Group) Arguments(names []string, pattern string) []string {
+	run := "^(" + strings.Join(names, "|") + ")$"
+	if _, rest, ok := strings.Cut(pattern, "/"); ok {
+		run += "/" + rest
+	}
+	return []string{
+		"-test.v=test2json",
+		"-test.run=" + run,
+		"-test.timeout=" + g.Timeout.String(),
+	}
+}

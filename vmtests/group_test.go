@@ -1,0 +1,66 @@
+package vmtests
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestGroupSelect(t *testing.T) {
+	all := []string{"TestMachine", "TestNpm", "TestFaultKill", "TestFaulty"}
+	tests := []struct {
+		name, group, pattern string
+		want                 []string
+	}{
+		{"the rest", "main", "", []string{"TestMachine", "TestNpm"}},
+		{"by prefix", "faults", "", []string{"TestFaultKill", "TestFaulty"}},
+		{"narrowed", "main", "Npm", []string{"TestNpm"}},
+		{"only the part before the slash names tests", "main", "Npm/Kill", []string{"TestNpm"}},
+		{"none", "faults", "Npm", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			i := slices.IndexFunc(Groups, func(g Group) bool { return g.Name == tt.group })
+			got, err := Groups[i].Select(all, tt.pattern)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+	if _, err := Groups[0].Select(all, "("); err == nil {
+		t.Error("a broken pattern was taken")
+	}
+}
+
+func TestEveryTestHasOneGroup(t *testing.T) {
+	for _, name := range []string{"TestMachine", "TestFaultKill", "Test", "TestÜ"} {
+		n := 0
+		for _, g := range Groups {
+			if got, _ := g.Select([]string{name}, ""); len(got) == 1 {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is in %d groups", name, n)
+		}
+	}
+}
+
+func TestGroupArguments(t *testing.T) {
+	g := Group{Timeout: 20 * time.Minute}
+	want := []string{"-test.v=test2json", "-test.run=^(TestA|TestB)$/x/y", "-test.timeout=20m0s"}
+	if got := g.Arguments([]string{"TestA", "TestB"}, "Test/x/y"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	want[1] = "-test.run=^(TestA|TestB)$"
+	if got := g.Arguments([]string{"TestA", "TestB"}, ""); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestParseTestList(t *testing.T) {
+	got := parseTestList("TestA\nTestB\nBenchmarkC\nok  \tgithub.com/x\t0.01s\n")
+	if want := []string{"TestA", "TestB"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

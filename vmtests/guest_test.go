@@ -1,0 +1,153 @@
+package vmtests
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// programs that the harness runs, with the Debian packages that have them.
+var programs = []struct{ name, pkg string }{
+	{"qemu-system-x86_64", "qemu-system-x86"},
+	{"mmdebstrap", "mmdebstrap"},
+	{"mke2fs", "e2fsprogs"},
+	{"make", "make"},
+}
+
+func TestGuest(t *testing.T) {
+	if os.Getenv("HEADROOM_VM") != "1" {
+		t.Skip("boots virtual machines: run `make vmtest`, or HEADROOM_VM=1 go test -v -timeout 60m ./vmtests")
+	}
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for _, p := range programs {
+		if _, err := exec.LookPath(p.name); err != nil {
+			t.Fatalf("%v: apt install %s", err, p.pkg)
+		}
+	}
+	module, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := Payload{Module: module}.GuestTests(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, suite := range words("HEADROOM_VM_SUITE", "trixie") {
+		t.Run(suite, func(t *testing.T) { testSuite(t, module, suite, tests) })
+	}
+}
+
+func testSuite(t *testing.T, module, suite string, tests []string) {
+	image, err := DefaultImage(suite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := image.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("image %s after %v", image.Dir(), time.Since(start).Round(time.Second))
+	only := words("HEADROOM_VM_GROUP", "")
+	booted := 0
+	for _, g := range slices.Backward(Groups) {
+		selected, err := g.Select(tests, os.Getenv("HEADROOM_VM_RUN"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(selected) == 0 || len(only) > 0 && !slices.Contains(only, g.Name) {
+			continue
+		}
+		booted++
+		t.Run(g.Name, func(t *testing.T) { testGroup(t, module, image, g, selected) })
+	}
+	if booted == 0 {
+		t.Errorf("HEADROOM_VM_RUN and HEADROOM_VM_GROUP leave no test of %q", tests)
+	}
+}
+
+func testGroup(t *testing.T, module string, image Image, g Group, selected []string) {
+	ctx, cancel := context.WithTimeout(t.Context(), bootTimeout+g.Timeout+time.Minute)
+	defer cancel()
+	logs, err := filepath.Abs(filepath.Join("logs", image.Suite+"-"+g.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(logs); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if t.Failed() {
+			t.Logf("the guest's console and journal are in %s", logs)
+			return
+		}
+		os.RemoveAll(logs)
+	}()
+	keep := os.Getenv("HEADROOM_VM_KEEP") == "1"
+	payload := Payload{
+		Module: module, Faults: g.Faults, Keep: keep,
+		Arguments: g.Arguments(selected, os.Getenv("HEADROOM_VM_RUN")),
+	}
+	disk, err := payload.Build(ctx, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	machine, err := Boot{Image: image, Payload: disk, Logs: logs, KernelArg: g.KernelArg}.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer machine.Close()
+	defer cancel()
+	booted := time.Now()
+	events, err := convert(ctx, machine.Results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Replay(hostT{t}, events, selected, func() string { return machine.LastWords(40) })
+	t.Logf("boot %v, tests %v", booted.Sub(start).Round(time.Second), time.Since(booted).Round(time.Second))
+	if keep {
+		t.Logf("the machine stays up: socat -,raw,echo=0 UNIX:%s (log in as root)", machine.ConsoleSocket())
+		<-machine.Done()
+	}
+	select {
+	case <-machine.Done():
+	case <-time.After(time.Minute):
+		t.Error("the machine did not power off")
+	}
+}
+
+// convert turns the raw stream of a test binary into events while it comes. It
+// ends at the guest's last word, or with the machine.
+func convert(ctx context.Context, raw io.Reader) (io.Reader, error) {
+	cmd := exec.CommandContext(ctx, "go", "tool", "test2json")
+	cmd.Stdin = untilExit(raw)
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return events, cmd.Start()
+}
+
+func words(name, otherwise string) []string {
+	value := os.Getenv(name)
+	if value == "" {
+		value = otherwise
+	}
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// hostT lets a real test be replayed into.
+type hostT struct{ *testing.T }
+
+func (h hostT) Run(name string, f func(T)) bool {
+	return h.T.Run(name, func(t *testing.T) { f(hostT{t}) })
+}
