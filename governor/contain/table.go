@@ -1,0 +1,268 @@
+//go:build linux
+
+package contain
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/headroomd/headroomd/governor/contain/fault"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// begin seizes what the catch is about and puts it in the table.
+func (t *Tracer) begin(c *Catch, x *proc.Exec) {
+	tr := &Tracee{id: c.ID, tracer: t, done: make(chan struct{}), deliver: c.Deliver, all: c.AllThreads, seen: c.Seen}
+	if tr.seen.IsZero() {
+		tr.seen = x.Seen
+	}
+	if !c.Stop {
+		t.never(tr, NotStopped, nil)
+		return
+	}
+	pid := tr.id.PID
+	// For ptrace and wait4 these would be the caller, a group, or everybody.
+	if pid <= 1 || pid == os.Getpid() {
+		t.never(tr, Refused, fmt.Errorf("pid %d is not to be held", pid))
+		return
+	}
+	if t.holds(pid) {
+		t.never(tr, Refused, ErrHeld)
+		return
+	}
+	err := t.take(tr)
+	if err != nil && len(tr.threads) == 0 {
+		t.never(tr, fate(err), err)
+		return
+	}
+	t.enter(tr)
+	if err != nil {
+		t.dismiss(tr, fate(err), err)
+	}
+}
+
+// take seizes the process: its first thread, which right after an exec is all
+// there is, or every thread.
+func (t *Tracer) take(tr *Tracee) error {
+	pid := tr.id.PID
+	if !tr.all {
+		err := seize(pid)
+		if err == nil {
+			tr.threads = append(tr.threads, thread{tid: pid})
+			fault.At("seized", pid)
+			interrupt(pid)
+			fault.At("interrupted", pid)
+			return nil
+		}
+		if err != unix.EPERM || !t.zombieLeader(pid) {
+			return t.whyNot(pid, err)
+		}
+		tr.all = true
+	}
+	_, err := t.walk(tr)
+	return err
+}
+
+// never ends a catch that has seized nothing.
+func (t *Tracer) never(tr *Tracee, s State, err error) {
+	tr.set(s, err)
+	close(tr.done)
+	tr.handOver()
+}
+
+func (t *Tracer) enter(tr *Tracee) {
+	t.lastSeize = time.Now()
+	if tr.seen.IsZero() {
+		tr.seen = t.lastSeize
+	}
+	tr.deadline = t.lastSeize.Add(t.bound)
+	tr.set(Stopping, nil)
+	t.table = append(t.table, tr)
+}
+
+func (t *Tracer) holds(pid int) bool {
+	for _, tr := range t.table {
+		if tr.id.PID == pid {
+			return true
+		}
+	}
+	return false
+}
+
+// scan takes in the news of every tracee, and acts on the holders' words and
+// on the bounds.
+func (t *Tracer) scan() {
+	now := time.Now()
+	t.lastScan = now
+	kept := t.table[:0]
+	for _, tr := range t.table {
+		t.step(tr, now)
+		if !t.over(tr, now) {
+			kept = append(kept, tr)
+		}
+	}
+	clear(t.table[len(kept):])
+	t.table = kept
+	t.waiting = 0
+	for _, tr := range t.table {
+		if tr.letGo || !tr.delivered {
+			t.waiting++
+		}
+	}
+}
+
+func (t *Tracer) step(tr *Tracee, now time.Time) {
+	for i := range tr.threads {
+		tr.threads[i].poll(&t.status, tr.letGo)
+	}
+	if tr.letGo {
+		return
+	}
+	if !tr.delivered && tr.allStopped() {
+		t.arrived(tr, now)
+	}
+	switch {
+	case tr.letGo:
+	case tr.released.Load():
+		fault.At("released", tr.id.PID)
+		t.dismiss(tr, Released, nil)
+	case !now.Before(tr.deadline):
+		t.dismiss(tr, Late, nil)
+	}
+}
+
+// allStopped says that every thread that is still ours is in its stop, and
+// that there is one.
+func (tr *Tracee) allStopped() bool {
+	some := false
+	for _, th := range tr.threads {
+		switch {
+		case th.phase == stopped:
+			some = true
+		case !th.phase.ended():
+			return false
+		}
+	}
+	return some
+}
+
+// arrived is called when all threads known so far have stopped: it counts
+// only if there are no others, and if it is the process that was meant.
+func (t *Tracer) arrived(tr *Tracee, now time.Time) {
+	if tr.all {
+		switch added, err := t.walk(tr); {
+		case err != nil:
+			t.dismiss(tr, fate(err), err)
+			return
+		case added > 0:
+			return
+		}
+	}
+	// While it is seized, its pid cannot become another's.
+	switch stat, err := t.fs.Stat(tr.id.PID); {
+	case err != nil:
+		t.dismiss(tr, fate(err), fmt.Errorf("identity of the stopped process: %w", err))
+		return
+	case tr.id.Start == 0:
+		tr.id.Start = stat.ID.Start
+	case tr.id.Start != stat.ID.Start:
+		t.dismiss(tr, Gone, fmt.Errorf("pid %d is another process by now: %w", tr.id.PID, proc.ErrGone))
+		return
+	}
+	tr.stoppedAt = now
+	tr.mu.Lock()
+	tr.state, tr.stoppedAfter = Stopped, now.Sub(tr.seen)
+	tr.mu.Unlock()
+	fault.At("stopped", tr.id.PID)
+	tr.handOver()
+	fault.At("delivered", tr.id.PID)
+}
+
+// dismiss lets every thread of the process go, each at its next stop if it is
+// in none, and tells a holder that has not been told.
+func (t *Tracer) dismiss(tr *Tracee, s State, err error) {
+	tr.letGo = true
+	for i := range tr.threads {
+		tr.threads[i].poll(&t.status, true)
+	}
+	tr.set(s, err)
+	if !tr.delivered && !tr.dead() {
+		tr.handOver()
+	}
+}
+
+// dead says that the process ended in the tracer's hands.
+func (tr *Tracee) dead() bool {
+	for _, th := range tr.threads {
+		if th.phase != reaped && th.phase != vanished {
+			return false
+		}
+	}
+	return true
+}
+
+// over closes a tracee of which nothing is left to let go.
+func (t *Tracer) over(tr *Tracee, now time.Time) bool {
+	outcome := Gone
+	for _, th := range tr.threads {
+		switch {
+		case !th.phase.ended():
+			return false
+		case th.phase == detached:
+			outcome = tr.State()
+		case th.phase == reaped && outcome == Gone:
+			outcome = Reaped
+		}
+	}
+	if outcome != Reaped && outcome != Gone {
+		fault.At("detached", tr.id.PID)
+	}
+	tr.mu.Lock()
+	tr.state = outcome
+	if !tr.stoppedAt.IsZero() {
+		tr.stoppedFor = now.Sub(tr.stoppedAt)
+	}
+	tr.mu.Unlock()
+	close(tr.done)
+	tr.handOver()
+	return true
+}
+
+// fate is the outcome that an error stands for.
+func fate(err error) State {
+	switch {
+	case errors.Is(err, proc.ErrGone), errors.Is(err, unix.ESRCH), errors.Is(err, os.ErrNotExist):
+		return Gone
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return Refused
+	}
+	return Failed
+}
+
+// whyNot explains a refused seize: the kernel answers EPERM to a zombie, to
+// a kernel thread, to a process that another one traces and to one that this
+// user may not trace.
+func (t *Tracer) whyNot(pid int, err error) error {
+	if err != unix.EPERM {
+		return fmt.Errorf("seize %d: %w", pid, err)
+	}
+	stat, serr := t.fs.Stat(pid)
+	if errors.Is(serr, proc.ErrGone) || serr == nil && (stat.State == 'Z' || stat.State == 'X') {
+		return fmt.Errorf("seize %d: %w", pid, proc.ErrGone)
+	}
+	return fmt.Errorf("seize %d (traced by another, or not allowed): %w", pid, err)
+}
+
+// zombieLeader says that the first thread has ended while others go on.
+func (t *Tracer) zombieLeader(pid int) bool {
+	stat, err := t.fs.Stat(pid)
+	if err != nil || stat.State != 'Z' {
+		return false
+	}
+	tids, err := t.fs.Threads(pid)
+	return err == nil && len(tids) > 1
+}
