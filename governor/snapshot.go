@@ -18,6 +18,7 @@ type Snapshot struct {
 	Limits  LimitsStatus    `json:"limits"`
 	Jobs    []JobStatus     `json:"jobs"`
 	Queue   []JobStatus     `json:"queue"`
+	Recent  []JobStatus     `json:"recent"` // the last jobs that ended, newest last
 	Largest []ProcessStatus `json:"largest"`
 	Self    SelfStatus      `json:"self"`
 }

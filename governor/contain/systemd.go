@@ -2,9 +2,29 @@ package contain
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/headroomd/headroomd/loader/proc"
+)
+
+const (
+	// callsInFlight bounds what one manager is asked at once. pid 1 serves
+	// everybody else with the same single thread.
+	callsInFlight = 2
+
+	// callTimeout bounds one question to a manager, jobTimeout a start with
+	// its job. systemd's own patience with a start job is 90 s, which is
+	// longer than anybody should be kept waiting by us.
+	callTimeout = 5 * time.Second
+	jobTimeout  = 5 * time.Second
 )
 
 // SystemdOptions say where Systemd finds the kernel's files and the managers.
@@ -16,22 +36,197 @@ type SystemdOptions struct {
 	Dial       func(ctx context.Context, manager string) (Bus, error) // nil = the private sockets
 }
 
-type Systemd struct{}
-
-func NewSystemd(ctx context.Context, o SystemdOptions) (*Systemd, error) { return nil, nil }
-
-func (s *Systemd) Look(ctx context.Context, x proc.Exec) (Origin, error) { return Origin{}, nil }
-func (s *Systemd) Place(ctx context.Context, spec Spec) (Scope, error)   { return Scope{}, nil }
-func (s *Systemd) Join(ctx context.Context, sc Scope, x proc.Exec, tree bool) (moved int, err error) {
-	return 0, nil
+// placeholders is what Systemd needs of a keeper.
+type placeholders interface {
+	start(uid uint32, cgroup *os.File) (proc.ID, error)
+	stop(proc.ID)
+	reap()
+	close()
 }
-func (s *Systemd) Usage(sc Scope) Usage                                             { return Usage{} }
-func (s *Systemd) Check(ctx context.Context, sc Scope) (escaped []int, note string) { return nil, "" }
-func (s *Systemd) Release(ctx context.Context, sc Scope) error                      { return nil }
-func (s *Systemd) SetLimits(ctx context.Context, sc Scope, l Limits) (Scope, error) { return sc, nil }
-func (s *Systemd) Adopt(ctx context.Context) ([]Scope, error)                       { return nil, nil }
-func (s *Systemd) Freeze(sc Scope) error                                            { return nil }
-func (s *Systemd) Thaw(sc Scope) error                                              { return nil }
-func (s *Systemd) Describe() string                                                 { return "" }
-func (s *Systemd) MemoryController() bool                                           { return false }
-func (s *Systemd) Close() error                                                     { return nil }
+
+// Systemd places jobs in transient scopes. Its methods may be called from
+// several goroutines; those with a context may wait for a manager.
+//
+// Its placeholders live until Release or Close; a Systemd that is not closed
+// keeps one thread.
+type Systemd struct {
+	fs   proc.FS
+	cg   cgroups
+	log  *slog.Logger
+	dial func(ctx context.Context, manager string) (Bus, error)
+	hold placeholders
+	self string // the unit that the governor runs in
+
+	mu       sync.Mutex
+	managers map[string]*manager
+	facts    map[factKey]unitFacts
+	memory   bool
+	adjust   func(pid int) error // raises oom_score_adj
+}
+
+// NewSystemd connects to the system manager. The error wraps
+// errors.ErrUnsupported, with what is missing, where this tier cannot be had.
+func NewSystemd(ctx context.Context, o SystemdOptions) (*Systemd, error) {
+	if o.Dial == nil {
+		p := Probe(o.CgroupRoot)
+		if err := errors.Join(p.Systemd, p.Unified); err != nil {
+			return nil, err
+		}
+		o.CgroupRoot = p.CgroupRoot
+	}
+	k, err := newKeeper(o.FS)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSystemd(ctx, o, k)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Systemd, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Systemd{
+		fs: o.FS, cg: cgroups{o.CgroupRoot}, log: o.Log, dial: o.Dial, hold: hold,
+		managers: make(map[string]*manager),
+		facts:    make(map[factKey]unitFacts),
+		memory:   memoryController(cgroups{o.CgroupRoot}) == nil,
+		adjust:   raiseOOMScore,
+	}
+	if s.dial == nil {
+		s.dial = s.dialPrivate
+	}
+	if own, err := o.FS.Cgroup(os.Getpid()); err == nil {
+		s.self = ParseOrigin(own).Unit
+	}
+	if _, err := s.manager(SystemManager).version(ctx); err != nil {
+		return nil, fmt.Errorf("ask systemd for its version: %w", err)
+	}
+	return s, nil
+}
+
+// manager returns the one of that name. It is connected at its first call.
+func (s *Systemd) manager(name string) *manager {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.managers[name]
+	if m == nil {
+		m = &manager{name: name, dial: s.dial, turns: make(chan struct{}, callsInFlight)}
+		s.managers[name] = m
+	}
+	return m
+}
+
+// dialPrivate connects to a manager's private socket. A user's must be
+// listened on by the process that pid 1 started as that user's manager.
+func (s *Systemd) dialPrivate(ctx context.Context, name string) (Bus, error) {
+	if name == SystemManager {
+		return dialManager(ctx, name, 0)
+	}
+	uid, ok := managerUID(name)
+	if !ok {
+		return nil, fmt.Errorf("connect to manager %q: no such kind of manager", name)
+	}
+	unit := "user@" + strconv.FormatUint(uint64(uid), 10) + ".service"
+	props, err := s.manager(SystemManager).get(ctx, unit, "Service", "MainPID")
+	if err != nil {
+		return nil, fmt.Errorf("ask for the manager of uid %d: %w", uid, err)
+	}
+	pid, _ := props["MainPID"].(uint32)
+	if pid == 0 {
+		return nil, fmt.Errorf("%s is not running", unit)
+	}
+	return dialManager(ctx, name, int(pid))
+}
+
+// Describe says in one line what jobs are put in.
+func (s *Systemd) Describe() string {
+	v, err := s.manager(SystemManager).version(context.Background())
+	if err != nil {
+		v = "?"
+	}
+	line := "systemd " + v + ", scopes in the unified hierarchy at " + s.cg.root
+	if !s.memory {
+		line += ", no memory controller: caps are not enforced by the kernel"
+	}
+	return line
+}
+
+// MemoryController reports whether the kernel enforces memory.max here.
+func (s *Systemd) MemoryController() bool { return s.memory }
+
+// Freeze stops all processes of a scope; their parents see an ordinary slow
+// command. The files are written directly: systemd's own FreezeUnit waits for
+// its job queue.
+func (s *Systemd) Freeze(sc Scope) error {
+	if err := s.sameCgroup(sc); err != nil {
+		return err
+	}
+	if err := s.cg.freeze(sc.Cgroup, true); err != nil {
+		return fmt.Errorf("freeze %q: %w", sc.Unit, err)
+	}
+	return nil
+}
+
+// Thaw lets a frozen scope go. A scope that is gone needs no thawing.
+func (s *Systemd) Thaw(sc Scope) error {
+	if err := s.cg.freeze(sc.Cgroup, false); err != nil && !gone(err) {
+		return fmt.Errorf("thaw %q: %w", sc.Unit, err)
+	}
+	return nil
+}
+
+// sameCgroup refuses a scope whose cgroup is gone, or is another's of the same
+// name by now.
+func (s *Systemd) sameCgroup(sc Scope) error {
+	if !IsScopeName(path.Base(sc.Cgroup)) {
+		return fmt.Errorf("%q is no cgroup of a job", sc.Cgroup)
+	}
+	id, err := s.cg.id(sc.Cgroup)
+	switch {
+	case err != nil && gone(err):
+		return fmt.Errorf("%q: %w", sc.Unit, ErrNoScope)
+	case err != nil:
+		return err
+	case sc.CgroupID != 0 && id != sc.CgroupID:
+		return fmt.Errorf("%q was replaced by another of its name: %w", sc.Unit, ErrNoScope)
+	}
+	return nil
+}
+
+// ErrNoScope says that a scope has ended.
+var ErrNoScope = errors.New("the scope is gone")
+
+// Close ends all placeholders and connections. Scopes in which something
+// still runs stay, with their limits.
+func (s *Systemd) Close() error {
+	s.hold.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.managers {
+		m.close()
+	}
+	return nil
+}
+
+// raiseOOMScore makes a process the kernel's first choice. It only ever
+// raises: somebody may have chosen a higher value for a reason.
+func raiseOOMScore(pid int) error {
+	file := "/proc/" + strconv.Itoa(pid) + "/oom_score_adj"
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	have, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || have >= OOMScoreAdj {
+		return err
+	}
+	return os.WriteFile(file, []byte(strconv.Itoa(OOMScoreAdj)), 0)
+}
+
+// OOMScoreAdj is what a job's processes are raised to: if the kernel must kill
+// outside of any cap, it takes them first.
+const OOMScoreAdj = 900

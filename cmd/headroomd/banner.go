@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/headroomd/headroomd/governor"
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/watchdog"
+)
+
+// banner says in one screen what the governor can and cannot do here, and why.
+func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainStatus, memory *watchdog.Reader, p places) string {
+	var b strings.Builder
+	line := func(mark, what, why string) { fmt.Fprint(&b, wrapped(fmt.Sprintf("  %s %-9s", mark, what), why)) }
+	whom := "this user's processes"
+	if p.machine {
+		whom = "the whole machine"
+	}
+	fmt.Fprintf(&b, "headroomd %s guards %s (mode %s)\n", buildVersion(), whom, c.Mode)
+
+	mark := "ok"
+	if src.Name == "poll" {
+		mark = "--"
+	}
+	line(mark, "sees", src.Name+": "+src.Why)
+	if src.ReportAll {
+		line("--", "", "a pattern of yours has no program name: every exec is reported, which costs a little more")
+	}
+	if tier.Catch {
+		line("ok", "stops", tier.CatchWhy)
+	} else {
+		line("--", "stops", "nothing: "+tier.CatchWhy)
+	}
+	switch {
+	case tier.Name == "none":
+		line("--", "contains", "nothing: heavy commands are told of and run on without a cap; "+tier.Why)
+	case !tier.MemoryController:
+		line("--", "contains", tier.Name+", without memory caps: "+tier.Why)
+	default:
+		line("ok", "contains", tier.Name+": "+tier.Why)
+	}
+	if r, err := memory.Read(); err == nil {
+		m := governor.MachineOf(r)
+		l := c.Resolve(m)
+		line("  ", "memory", fmt.Sprintf("%d of %d MB available; reserve %d MB, critical %d MB; a job now would get %d MB",
+			m.AvailableMB, m.TotalMB, l.ReserveMB, l.CriticalMB, admission.Grant(m, l, nil).MemoryMB))
+	}
+	line("--", "not yet", "no queue and no stopping of jobs in this version: each heavy command starts at once")
+	fmt.Fprintf(&b, "  events %s\n  socket %s\n", p.events, p.socket)
+	fmt.Fprintln(&b, "Type something heavy elsewhere, then: headroomd status, headroomd events")
+	return b.String()
+}
+
+// wrapped is text behind a lead, folded at 80 columns.
+func wrapped(lead, text string) string {
+	var b strings.Builder
+	b.WriteString(lead)
+	col, indent := len(lead), len(lead)
+	for _, word := range strings.Fields(text) {
+		if col+1+len(word) > 80 && col > indent {
+			fmt.Fprintf(&b, "\n%*s", indent, "")
+			col = indent
+		}
+		b.WriteString(" " + word)
+		col += 1 + len(word)
+	}
+	b.WriteString("\n")
+	return b.String()
+}

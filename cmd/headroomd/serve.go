@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"syscall"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/headroomd/headroomd/classifier"
+	"github.com/headroomd/headroomd/governor"
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/control"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/watchdog"
+	"github.com/headroomd/headroomd/loader"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+func newServeCommand() *cobra.Command {
+	var flags serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the governor, in the best mode that this machine allows",
+		Long: `Run the governor in the foreground, in the best mode that this machine allows.
+
+As root it guards the whole machine; as anybody else, that user's own
+processes. What it can and cannot do here, and why, is said at the start and
+by "headroomd status".`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return serve(ctx, flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.config, "config", "", "read the settings from `FILE`")
+	f.StringVar(&flags.mode, "mode", "", "`MODE`: enforce, observe (only tell what would be done) or off")
+	f.StringVar(&flags.source, "source", "", "how execs are seen: auto, bpf, perf or poll")
+	f.StringVar(&flags.contain, "contain", "", "where jobs are put: auto, systemd or none")
+	f.BoolVar(&flags.verbose, "verbose", false, "log more")
+	return cmd
+}
+
+type serveFlags struct {
+	config, mode, source, contain string
+	verbose                       bool
+}
+
+// settings are those of the file with the flags on top.
+func (f serveFlags) settings(path string) (governor.Config, error) {
+	explicit := f.config != ""
+	if explicit {
+		path = f.config
+	}
+	c, err := governor.Load(path)
+	if err != nil && (explicit || !errors.Is(err, os.ErrNotExist)) {
+		return c, err
+	}
+	for _, set := range []struct {
+		flag string
+		to   *string
+	}{{f.mode, &c.Mode}, {f.source, &c.Source}, {f.contain, &c.Contain}} {
+		if set.flag != "" {
+			*set.to = set.flag
+		}
+	}
+	if err := c.Check(); err != nil {
+		return c, usagef("%v", err)
+	}
+	return c, nil
+}
+
+func serve(ctx context.Context, flags serveFlags) error {
+	level := slog.LevelInfo
+	if flags.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	places := placesOf(os.Geteuid() == 0)
+	config, err := flags.settings(places.config)
+	if err != nil {
+		return err
+	}
+	if err := places.make(); err != nil {
+		return err
+	}
+	stayResident(log)
+
+	d, err := assemble(ctx, config, places, log)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx)
+}
+
+// daemonParts is everything that runs.
+type daemonParts struct {
+	watch   *watch
+	backend interface{ Close() error }
+	journal *journal.Journal
+	gov     *governor.Governor
+	control *control.Server
+	banner  func() string
+	log     *slog.Logger
+}
+
+// assemble opens what the daemon needs, the best that is to be had of each.
+func assemble(ctx context.Context, config governor.Config, places places, log *slog.Logger) (*daemonParts, error) {
+	rules, err := classifier.New(classifier.Options{ExtraHeavy: config.ExtraHeavyPatterns, Exclude: config.ExcludePatterns})
+	if err != nil {
+		return nil, err
+	}
+	memory, err := watchdog.NewReader("/")
+	if err != nil {
+		return nil, err
+	}
+	fs := proc.NewFS("/proc")
+	ledger := journal.New(journal.Options{Path: places.events, Log: log})
+	tier, err := openTier(ctx, config.Contain, fs, log)
+	if err != nil {
+		return nil, err
+	}
+	names, all := rules.Names()
+	judge := governor.NewJudge(fs, rules, os.Getpid())
+	enforce := config.Mode == governor.ModeEnforce && config.Isolate
+	w := &watch{
+		options: loader.Options{Want: config.Source, FS: fs, Names: names, All: all, Log: log},
+		cgroups: tier.cgroups, tracer: contain.NewTracer(contain.Options{FS: fs, Log: log, Priority: tier.status.Catch}),
+		judge: judge, catch: tier.status.Catch && enforce, record: ledger.Add, log: log,
+	}
+	if err := w.open(); err != nil {
+		return nil, errors.Join(err, tier.backend.Close())
+	}
+	gov := governor.New(governor.Options{
+		Version: buildVersion(), Config: config, Rules: rules, FS: fs, Memory: memory, Ledger: ledger,
+		Sight: w, Backend: tier.backend, Contain: tier.status, Machine: places.machine, Log: log,
+		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
+	})
+	w.found = gov.Found
+	return &daemonParts{
+		watch: w, backend: tier.backend, journal: ledger, gov: gov, log: log,
+		control: control.NewServer(places.socket, gov, ledger, log),
+		banner:  func() string { return banner(config, w.Status(), tier.status, memory, places) },
+	}, nil
+}
+
+// run runs all parts until ctx ends or one of them fails, and ends them in
+// order: the loop lets go what it holds while the tracer still works, the
+// journal is closed last.
+func (d *daemonParts) run(ctx context.Context) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var tracing, rest sync.WaitGroup
+	traceCtx, stopTracing := context.WithCancel(context.WithoutCancel(ctx))
+	journalCtx, stopJournal := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopTracing()
+	defer stopJournal()
+
+	ended := func(what string, err error) {
+		if err != nil {
+			fail(fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	rest.Go(func() { ended("journal", d.journal.Run(journalCtx)) })
+	tracing.Go(func() { ended("source", d.watch.run(traceCtx)) })
+	var serving sync.WaitGroup
+	serving.Go(func() { ended("control", d.control.Run(ctx)) })
+
+	if interactive() {
+		fmt.Fprint(os.Stderr, d.banner())
+	}
+	notify(d.log, daemon.SdNotifyReady)
+	err := d.gov.Run(ctx)
+	notify(d.log, daemon.SdNotifyStopping)
+	stopTracing()
+	tracing.Wait()
+	serving.Wait()
+	err = errors.Join(err, d.backend.Close())
+	stopJournal()
+	rest.Wait()
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+func notify(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Debug("tell systemd", "state", state, "err", err)
+	}
+}
+
+// interactive reports whether a person started this rather than a service
+// manager.
+func interactive() bool { return os.Getenv("NOTIFY_SOCKET") == "" && os.Getenv("INVOCATION_ID") == "" }
+
+// stayResident keeps the daemon's pages in memory: a guard that has to be
+// swapped in acts late. ONFAULT locks what is used and not what is mapped,
+// which for a Go program is 42-67 MB. A small heap is worth a few collections.
+func stayResident(log *slog.Logger) {
+	debug.SetGCPercent(50)
+	// The tracer's thread must find a processor of Go's free when it comes back
+	// from the kernel, whatever the other goroutines do.
+	runtime.GOMAXPROCS(max(4, runtime.NumCPU()))
+	if os.Geteuid() != 0 {
+		return
+	}
+	if err := unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT); err != nil {
+		log.Warn("lock pages in memory", "err", err)
+	}
+}

@@ -1,0 +1,80 @@
+package governor
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// adopt takes over the scopes that an earlier governor left: they keep their
+// caps, and what they are is read from what runs in them.
+func (g *Governor) adopt(ctx context.Context) {
+	scopes, err := g.o.Backend.Adopt(ctx)
+	if err != nil {
+		g.record(journal.Record{Event: journal.Failed, Reason: "jobs of an earlier run could not be looked for: " + err.Error()})
+	}
+	for _, sc := range scopes {
+		j := g.adopted(sc, g.o.Backend.Usage(sc))
+		g.jobs[j.id] = j
+		g.promises.Give(j.id, j.capMB)
+		g.promises.Use(j.id, j.memoryMB)
+		if err := g.o.Sight.Ignore(sc.CgroupID, sc.Cgroup); err != nil {
+			g.o.Log.Warn("drop an adopted job's execs in the kernel", "unit", sc.Unit, "err", err)
+		}
+		r := g.about(j)
+		r.Event, r.MemoryCapMB, r.OOMKills = journal.Adopted, j.capMB, j.oomKills
+		r.Reason = "it was running in its scope when the governor started"
+		g.record(r)
+	}
+}
+
+// adopted makes a job of a scope found running. The oldest process in it
+// stands for the whole.
+func (g *Governor) adopted(sc contain.Scope, u contain.Usage) *job {
+	id := strings.TrimSuffix(strings.TrimPrefix(sc.Unit, "headroom-"), ".scope")
+	family, _, _ := cutLast(id, "-")
+	now := time.Now()
+	j := &job{
+		id: id, state: Running, since: now, entered: now, family: family, adopted: true,
+		scope: sc, isolated: true, memoryMB: -1, capWhy: "set by an earlier run of the governor",
+		oomKills: max(u.OOMKills, 0), processes: len(u.Procs), origin: path.Dir(sc.Cgroup),
+	}
+	if u.Working >= 0 {
+		j.memoryMB, j.peakMB = u.Working>>20, u.Working>>20
+	}
+	if sc.MemoryMax != contain.Infinity {
+		j.capMB = int64(sc.MemoryMax >> 20)
+	}
+	j.swapMB = -1
+	if sc.MemorySwapMax != contain.Infinity {
+		j.swapMB = int64(sc.MemorySwapMax >> 20)
+	}
+	var oldest proc.Exec
+	for _, pid := range u.Procs {
+		x := proc.Exec{ID: proc.ID{PID: pid}}
+		if g.o.FS.ReadCommand(&x) != nil || g.o.FS.ReadFacts(&x) != nil {
+			continue
+		}
+		if oldest.ID.PID == 0 || x.ID.Start < oldest.ID.Start {
+			oldest = x
+		}
+	}
+	if oldest.ID.PID != 0 {
+		j.root, j.uid, j.command = oldest.ID, oldest.UID, journal.Command(oldest.Argv)
+		j.kin = kinOf(&oldest, g.o.FS, g.o.Rules)
+	}
+	return j
+}
+
+// cutLast cuts s around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}

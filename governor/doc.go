@@ -1,0 +1,19 @@
+// Package governor decides what becomes of heavy commands.
+//
+// One loop (Governor.Run) owns the jobs and the budget. It takes findings from
+// the tracer's thread (Judge looks at each exec there), makes jobs of them or
+// joins them to one, gives orders to the placers, and takes in outcomes and
+// samples. It never waits for a disk, a bus or a process, and it records a
+// decision before it acts on it. What a job can go through is the table in
+// job.go.
+//
+// Who is captured: what the rules call heavy and to be captured by its own
+// exec, unless it has more rights than its caller (setuid), sits in a
+// container, runs inside a package manager, or its unit forbids the move
+// (package contain says which do). What runs in a job's cgroup is that job;
+// what shares the process group and the login of a live job, and sat where the
+// job came from, joins it.
+//
+// Heavy commands are not held yet: each is admitted at once, with the cap that
+// package admission grants.
+package governor

@@ -1,0 +1,230 @@
+package governor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// Options are what a governor is made of. All are required but those that say
+// otherwise.
+type Options struct {
+	Version string
+	Config  Config
+	Rules   Rules
+	FS      proc.FS
+	Memory  Memory
+	Ledger  Ledger
+	Sight   Sight
+	Backend Backend
+	Contain ContainStatus // as the probes found it
+	Machine bool          // guards the whole machine, not one user
+	Log     *slog.Logger
+	Alive   func() // called at each turn of the loop's clock; nil: nobody asks
+}
+
+// Governor is the one loop that owns jobs and budget. Everything that can
+// block (the bus, cgroup writes, sampling, the process table's walk for
+// status) is done elsewhere and comes back as a message.
+type Governor struct {
+	o     Options
+	since time.Time
+
+	found    chan caughtFinding
+	outcomes chan outcome
+	samples  chan []sample
+	asks     chan func()
+	orders   chan order
+	overflow atomic.Uint64 // findings dropped because the loop was behind
+
+	// Of the loop alone.
+	jobs     map[string]*job
+	recent   []JobStatus // the last jobs that ended, newest last
+	promises admission.Promises
+	lost     uint64 // of the source, as of the last turn
+	dropped  uint64 // of overflow, as of the last turn
+	scans    uint64
+	lastTurn uint64 // clock tick of the last turn: a loss happened after it
+	told     *told
+	sampler  *sampler
+	sampling bool // a sampling is under way
+	stopping bool // no more orders are taken
+}
+
+type caughtFinding struct {
+	Finding
+	catch Catch
+}
+
+// maxFound is how many findings may wait for the loop, which takes some 100 µs
+// each: 100 ms of them. What comes beyond is let go, counted and found again
+// by a scan.
+const maxFound = 1024
+
+// turn is the period of the loop's clock: counters, samples, endings. One
+// wake-up a second keeps an idle daemon far below 0.1 % of a core.
+const turn = time.Second
+
+// recentJobs is how many ended jobs status still tells of.
+const recentJobs = 8
+
+// New makes a governor; Run starts it.
+func New(o Options) *Governor {
+	return &Governor{
+		o:        o,
+		since:    time.Now(),
+		found:    make(chan caughtFinding, maxFound),
+		outcomes: make(chan outcome, placers),
+		samples:  make(chan []sample, 1),
+		asks:     make(chan func()),
+		orders:   make(chan order, maxOrders),
+		jobs:     make(map[string]*job),
+		told:     newTold(),
+		sampler:  &sampler{backend: o.Backend, fs: o.FS},
+	}
+}
+
+// Found takes a finding from the tracer's thread; it never blocks. When the
+// loop is too far behind the process is let go at once, and a scan follows.
+func (g *Governor) Found(f Finding, c Catch) {
+	select {
+	case g.found <- caughtFinding{f, c}:
+	default:
+		letGo(c)
+		g.overflow.Add(1)
+	}
+}
+
+// Run is the loop. It returns when ctx has ended and everything held is let go.
+func (g *Governor) Run(ctx context.Context) error {
+	work := &placer{backend: g.o.Backend, sight: g.o.Sight, fs: g.o.FS, log: g.o.Log, now: time.Now}
+	var wg sync.WaitGroup
+	for range placers {
+		wg.Go(func() { work.run(ctx, g.orders, g.outcomes) })
+	}
+	g.start(ctx)
+
+	clock := time.NewTicker(turn)
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			g.stop(&wg)
+			return nil
+		case f := <-g.found:
+			g.take(f)
+		case out := <-g.outcomes:
+			g.settle(out)
+		case all := <-g.samples:
+			g.measure(all)
+		case ask := <-g.asks:
+			ask()
+		case <-clock.C:
+			g.tick(ctx)
+		}
+	}
+}
+
+// start tells what the governor begins with and takes over the jobs that an
+// earlier one left.
+func (g *Governor) start(ctx context.Context) {
+	src := g.o.Sight.Status()
+	g.record(journal.Record{Event: journal.Started, Source: src.Name,
+		Reason: fmt.Sprintf("%s: source %s (%s); containment %s (%s)", g.o.Config.Mode, src.Name, src.Why,
+			g.o.Contain.Name, g.o.Contain.Why)})
+	if g.enforces() {
+		g.adopt(ctx)
+	}
+	g.lost = src.Lost
+	g.lastTurn = ticksNow()
+	// What began while nobody looked (a restart after a crash takes a second or
+	// two) is found by a scan. Older commands ran before there was a governor
+	// and are left to run.
+	g.scan(g.lastTurn - min(g.lastTurn, uint64(startScan.Seconds()*clockTicks)))
+}
+
+// startScan is how far back the scan at the start looks.
+const startScan = 30 * time.Second
+
+// stop lets go of everything: what waits to be taken, what is ordered, what is
+// being placed. Jobs go on in their scopes.
+func (g *Governor) stop(wg *sync.WaitGroup) {
+	g.stopping = true
+	close(g.orders)
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for {
+		select {
+		case f := <-g.found:
+			letGo(f.catch)
+			continue
+		case out := <-g.outcomes:
+			g.settle(out)
+			continue
+		case <-done:
+		}
+		break
+	}
+	for len(g.outcomes) > 0 {
+		g.settle(<-g.outcomes)
+	}
+	for len(g.found) > 0 {
+		letGo((<-g.found).catch)
+	}
+	g.record(journal.Record{Event: journal.Stopped,
+		Reason: fmt.Sprintf("the governor stops; %d running jobs keep their caps", len(g.jobs))})
+}
+
+// tick is the loop's clock: losses, endings, samples.
+func (g *Governor) tick(ctx context.Context) {
+	if g.o.Alive != nil {
+		g.o.Alive()
+	}
+	g.checkLoss()
+	now := time.Now()
+	for _, j := range g.jobs {
+		if j.state == Lingering && now.Sub(j.entered) >= linger {
+			g.finish(j, stepLingered, "")
+		}
+	}
+	g.told.forget(now)
+	g.sample(ctx)
+}
+
+// checkLoss orders a scan when the source or this loop lost something since
+// the last turn.
+func (g *Governor) checkLoss() {
+	lost, dropped := g.o.Sight.Status().Lost, g.overflow.Load()
+	if lost != g.lost || dropped != g.dropped {
+		n := (lost - g.lost) + (dropped - g.dropped)
+		if lost < g.lost { // another source took over and counts from nothing
+			n = lost + (dropped - g.dropped)
+		}
+		g.record(journal.Record{Event: journal.Lost, LostEvents: n,
+			Reason: fmt.Sprintf("%d exec events were lost; the process table is scanned for what they told", n)})
+		g.scan(g.lastTurn - min(g.lastTurn, clockTicks))
+	}
+	g.lost, g.dropped = lost, dropped
+	g.lastTurn = ticksNow()
+}
+
+func (g *Governor) scan(since uint64) {
+	g.scans++
+	g.o.Sight.Scan(since)
+}
+
+func (g *Governor) record(r journal.Record) {
+	if r.Time.IsZero() {
+		r.Time = time.Now()
+	}
+	g.o.Ledger.Add(r)
+}
+
+func (g *Governor) enforces() bool { return g.o.Config.Mode == ModeEnforce && g.o.Config.Isolate }

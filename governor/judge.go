@@ -1,0 +1,119 @@
+package governor
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/headroomd/headroomd/classifier"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// Finding is a heavy exec that the governor would take.
+type Finding struct {
+	Exec    proc.Exec
+	Verdict classifier.Verdict
+	// Leave says why it must not even be stopped; empty for an ordinary one.
+	Leave string
+}
+
+// Judge finds what is heavy among the execs that a source tells of. It is
+// asked on the tracer's thread, so it reads no more of a light exec than its
+// argv, and asks nobody but /proc.
+type Judge struct {
+	fs    proc.FS
+	self  int
+	rules atomic.Pointer[Rules]
+
+	light  atomic.Uint64 // execs looked at and found light
+	inside atomic.Uint64 // heavy execs that ran in a job already
+}
+
+// NewJudge makes a judge by the given rules; self is the governor's own pid.
+func NewJudge(fs proc.FS, rules Rules, self int) *Judge {
+	j := &Judge{fs: fs, self: self}
+	j.rules.Store(&rules)
+	return j
+}
+
+// SetRules changes the rules, from any goroutine.
+func (j *Judge) SetRules(rules Rules) { j.rules.Store(&rules) }
+
+// Look completes x and reports what was found. A process that is gone, is
+// light, is not to be captured by its own exec, or runs in a job is no finding.
+func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
+	if x.ID.PID <= 1 || x.ID.PID == j.self {
+		return Finding{}, false
+	}
+	if err := j.fs.ReadCommand(x); err != nil || len(x.Argv) == 0 {
+		return Finding{}, false
+	}
+	rules := *j.rules.Load()
+	v := rules.Argv(classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm})
+	if v.Class != classifier.Heavy || !v.Capture {
+		j.light.Add(1)
+		return Finding{}, false
+	}
+	if err := j.fs.ReadFacts(x); err != nil {
+		return Finding{}, false
+	}
+	if jobCgroup(x.Cgroup) {
+		j.inside.Add(1)
+		return Finding{}, false
+	}
+	return Finding{Exec: *x, Verdict: v, Leave: untouchable(x)}, true
+}
+
+// jobCgroup reports whether the cgroup is, or is below, a job's scope.
+func jobCgroup(cgroup string) bool {
+	for part := range strings.SplitSeq(cgroup, "/") {
+		if strings.HasPrefix(part, "headroom-") && strings.HasSuffix(part, ".scope") {
+			return true
+		}
+	}
+	return false
+}
+
+// untouchable says why a process must be left alone, as far as the process
+// itself tells. What its unit says about it is asked later, off this thread.
+func untouchable(x *proc.Exec) string {
+	switch {
+	case x.Secure || x.UID != x.EUID:
+		return "it runs with more rights than its caller has (setuid): to stop it would be to lend root's hand"
+	case x.Exe == "" && x.UID == 0:
+		return "its binary cannot be read"
+	case strings.HasPrefix(x.Comm, "kworker"):
+		return "kernel thread"
+	}
+	if name, ok := container(x.Cgroup); ok {
+		return fmt.Sprintf("it runs in a container (%s)", name)
+	}
+	return ""
+}
+
+// container names the container engine whose cgroup this is.
+func container(cgroup string) (string, bool) {
+	for part := range strings.SplitSeq(cgroup, "/") {
+		for _, c := range containerCgroups {
+			if strings.HasPrefix(part, c.prefix) && part != c.engine+".service" {
+				return c.engine, true
+			}
+		}
+	}
+	return "", false
+}
+
+// containerCgroups are the names that engines give to the cgroups of their
+// containers. The engine's own service has its name too and is not one.
+var containerCgroups = []struct{ prefix, engine string }{
+	{"docker", "docker"},
+	{"libpod", "podman"},
+	{"crio-", "cri-o"},
+	{"cri-containerd", "containerd"},
+	{"kubepods", "kubernetes"},
+	{"machine.slice", "machine"},
+	{"machine-", "machine"},
+	{"lxc", "lxc"},
+	{"buildkit", "buildkit"},
+	{"payload", "systemd-nspawn"},
+}

@@ -1,0 +1,244 @@
+package governor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/contain/fault"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// placers is how many orders are carried out at once: each costs pid 1 some
+// 26 ms of its time on a small machine, and two keep it busy.
+const placers = 2
+
+// maxOrders bounds what waits for a placer. 64 orders at 55-145 ms each are
+// already seconds; what comes beyond is left alone and recorded.
+const maxOrders = 64
+
+// orderDeadline bounds one order: a manager that does not answer for so long
+// is not going to.
+const orderDeadline = 15 * time.Second
+
+// order is what the loop wants done. Exactly one of the verbs is set.
+type order struct {
+	verb  verb
+	jobID string
+	unit  string
+	about string // description of the unit
+	catch Catch  // nil where the process was not stopped
+	exec  proc.Exec
+	cap   admission.Cap
+	tree  bool // the exec was found late: descendants may run already
+	scope contain.Scope
+}
+
+type verb string
+
+const (
+	verbPlace  verb = "place"
+	verbJoin   verb = "join"
+	verbFinish verb = "finish"
+)
+
+// outcome is what became of an order.
+type outcome struct {
+	order  order
+	origin contain.Origin
+	scope  contain.Scope
+	usage  contain.Usage // of a finished job, read before its scope went
+	cap    admission.Cap // after what was caught was taken off
+	caught float64       // MB
+	left   string        // why it was not moved, when it must not be
+	moved  int
+	took   time.Duration // exec seen → in force
+	err    error
+}
+
+// placer carries out orders off the loop: the bus, the cgroup writes and the
+// waiting are here.
+type placer struct {
+	backend Backend
+	sight   Sight
+	fs      memoryTable
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// memoryTable tells what a process has touched.
+type memoryTable interface {
+	Memory(pid int) (proc.Memory, error)
+	Stat(pid int) (proc.Stat, error)
+	Descendants(pid int) ([]proc.ID, error)
+}
+
+// run carries out orders until the channel is closed. After ctx ends it only
+// lets go what orders still hold.
+func (p *placer) run(ctx context.Context, orders <-chan order, outcomes chan<- outcome) {
+	for o := range orders {
+		var out outcome
+		if err := ctx.Err(); err != nil {
+			letGo(o.catch)
+			out = outcome{order: o, err: err}
+		} else {
+			out = p.do(ctx, o)
+		}
+		letGo(o.catch) // whatever happened: nothing is held past its order
+		outcomes <- out
+	}
+}
+
+func letGo(c Catch) {
+	if c != nil {
+		c.Release()
+	}
+}
+
+func (p *placer) do(ctx context.Context, o order) outcome {
+	ctx, cancel := context.WithTimeout(ctx, orderDeadline)
+	defer cancel()
+	switch o.verb {
+	case verbPlace:
+		return p.place(ctx, o)
+	case verbJoin:
+		return p.join(ctx, o)
+	case verbFinish:
+		return p.finish(ctx, o)
+	}
+	return outcome{order: o, err: fmt.Errorf("no such order: %q", o.verb)}
+}
+
+func (p *placer) place(ctx context.Context, o order) outcome {
+	fault.At("placing", o.exec.ID.PID)
+	out := outcome{order: o, cap: o.cap}
+	origin, err := p.backend.Look(ctx, o.exec)
+	out.origin = origin
+	if err != nil {
+		out.err = err
+		return out
+	}
+	if origin.Refuse != "" {
+		out.left = origin.Refuse
+		return out
+	}
+	running := o.catch == nil || !o.catch.Stopped()
+	if !running {
+		// It stands still: what it has touched now is all it will have had
+		// outside the cap.
+		out.caught = p.touched(o.exec.ID)
+		out.cap = admission.TakeOff(o.cap, out.caught)
+	}
+	out.scope, err = p.backend.Place(ctx, contain.Spec{
+		Unit:        o.unit,
+		Description: o.about,
+		Exec:        o.exec,
+		Tree:        o.tree || running,
+		Origin:      origin,
+		Limits:      limitsOf(out.cap),
+	})
+	if err != nil {
+		out.err = err
+		return out
+	}
+	if running || o.catch.Late() {
+		out = p.settleLate(ctx, o, out)
+	}
+	p.ignore(out.scope)
+	fault.At("placed", o.exec.ID.PID)
+	out.took = p.now().Sub(o.exec.Seen)
+	letGo(o.catch)
+	if o.catch != nil {
+		select { // for the record: how long it stood still
+		case <-o.catch.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return out
+}
+
+// settleLate takes off the cap what a process that ran on during the move had
+// touched by then: all that its tree has, less what the scope is charged for.
+func (p *placer) settleLate(ctx context.Context, o order, out outcome) outcome {
+	total := p.touched(o.exec.ID)
+	if ids, err := p.fs.Descendants(o.exec.ID.PID); err == nil {
+		for _, id := range ids {
+			total += p.touched(id)
+		}
+	}
+	u := p.backend.Usage(out.scope)
+	if u.Working > 0 {
+		total -= megabytes(u.Working)
+	}
+	out.caught = max(out.caught, total)
+	lowered := admission.TakeOff(o.cap, out.caught)
+	if out.scope.MemoryController && lowered.MemoryMB < out.cap.MemoryMB {
+		sc, err := p.backend.SetLimits(ctx, out.scope, limitsOf(lowered))
+		if err != nil {
+			out.scope.Notes = append(out.scope.Notes,
+				fmt.Sprintf("%.1f MB touched before the move could not be taken off the cap: %v", out.caught, err))
+			return out
+		}
+		out.scope = sc
+	}
+	out.cap = lowered
+	return out
+}
+
+func (p *placer) join(ctx context.Context, o order) outcome {
+	out := outcome{order: o, scope: o.scope}
+	out.moved, out.err = p.backend.Join(ctx, o.scope, o.exec, o.tree || o.catch == nil || o.catch.Late())
+	letGo(o.catch)
+	out.took = p.now().Sub(o.exec.Seen)
+	return out
+}
+
+func (p *placer) finish(ctx context.Context, o order) outcome {
+	out := outcome{order: o, scope: o.scope, usage: p.backend.Usage(o.scope)}
+	if o.scope.CgroupID != 0 {
+		if err := p.sight.Attend(o.scope.CgroupID); err != nil {
+			p.log.Warn("attend again to a job's cgroup", "job", o.jobID, "err", err)
+		}
+	}
+	out.err = p.backend.Release(ctx, o.scope)
+	return out
+}
+
+func (p *placer) ignore(sc contain.Scope) {
+	if sc.CgroupID == 0 {
+		return
+	}
+	if err := p.sight.Ignore(sc.CgroupID, sc.Cgroup); err != nil {
+		p.log.Warn("drop a job's execs in the kernel", "unit", sc.Unit, "err", err)
+	}
+}
+
+// touched is the memory in MB that cannot be dropped: anonymous and shared. A
+// process that is gone has none.
+func (p *placer) touched(id proc.ID) float64 {
+	m, err := p.fs.Memory(id.PID)
+	if err != nil {
+		return 0
+	}
+	return megabytes(max(m.RssAnon, 0)) + megabytes(max(m.RssShmem, 0))
+}
+
+func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
+
+// tasksMax bounds a job's processes and threads. Recorded jobs had at most a
+// few hundred; what it stops is a fork bomb filling the user's own slice.
+const tasksMax = 4096
+
+func limitsOf(c admission.Cap) contain.Limits {
+	l := contain.Limits{MemorySwapMax: contain.Infinity, TasksMax: tasksMax}
+	if c.MemoryMB > 0 {
+		l.MemoryMax = uint64(c.MemoryMB) << 20
+	}
+	if c.SwapMB >= 0 {
+		l.MemorySwapMax = uint64(c.SwapMB) << 20
+	}
+	return l
+}

@@ -1,0 +1,158 @@
+package governor
+
+import (
+	"context"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// sample is one reading of one job.
+type sample struct {
+	job   string
+	usage contain.Usage
+	note  string // what left the scope, or changed it; empty when all is as it was set
+}
+
+// sampled is what the sampler needs to know of a job.
+type sampled struct {
+	job   string
+	root  proc.ID
+	scope contain.Scope
+	check bool // read back what was set, too
+}
+
+// sampler reads jobs off the loop: some 50 µs a scope, and a walk of the
+// process table where there is none.
+type sampler struct {
+	backend Scopes
+	fs      proc.FS
+}
+
+func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
+	all := make([]sample, 0, len(jobs))
+	for _, j := range jobs {
+		m := sample{job: j.job}
+		if j.scope.Cgroup != "" {
+			m.usage = s.backend.Usage(j.scope)
+			if j.check && !m.usage.Gone {
+				_, m.note = s.backend.Check(ctx, j.scope)
+			}
+		} else {
+			m.usage = s.tree(j.root)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// tree reads a job that has no scope: the sum over its root's descendants.
+// Pages that several of them share are counted for each.
+func (s *sampler) tree(root proc.ID) contain.Usage {
+	u := contain.Usage{Current: -1, Swap: -1, Peak: -1, Working: -1, OOMKills: -1, CPUUsec: -1}
+	st, err := s.fs.Stat(root.PID)
+	if err != nil || st.ID != root || st.State == 'Z' {
+		return u
+	}
+	ids := []proc.ID{root}
+	if below, err := s.fs.Descendants(root.PID); err == nil {
+		ids = append(ids, below...)
+	}
+	for _, id := range ids {
+		m, err := s.fs.Memory(id.PID)
+		if err != nil {
+			continue
+		}
+		u.Procs = append(u.Procs, id.PID)
+		u.Working = max(u.Working, 0) + max(m.RssAnon, 0) + max(m.RssShmem, 0)
+		u.Current = max(u.Current, 0) + max(m.RssAnon, 0) + max(m.RssShmem, 0) + max(m.RssFile, 0)
+	}
+	return u
+}
+
+// checkEvery is how often what was set is read back; the first time is the
+// first sample after the placing, since systemd may have had second thoughts.
+const checkEvery = 10 * time.Second
+
+// sample starts a reading of every running job unless one is under way.
+func (g *Governor) sample(ctx context.Context) {
+	if g.sampling || len(g.jobs) == 0 {
+		return
+	}
+	now := time.Now()
+	jobs := make([]sampled, 0, len(g.jobs))
+	for _, j := range g.jobs {
+		if j.state != Running && j.state != Lingering {
+			continue
+		}
+		check := now.Sub(j.checked) >= checkEvery
+		if check {
+			j.checked = now
+		}
+		jobs = append(jobs, sampled{job: j.id, root: j.root, scope: j.scope, check: check})
+	}
+	if len(jobs) == 0 {
+		return
+	}
+	g.sampling = true
+	go func() { g.samples <- g.sampler.read(ctx, jobs) }()
+}
+
+// measure takes in the readings.
+func (g *Governor) measure(all []sample) {
+	g.sampling = false
+	for _, m := range all {
+		j := g.jobs[m.job]
+		if j == nil || (j.state != Running && j.state != Lingering) {
+			continue
+		}
+		if m.note != "" && m.note != j.note {
+			j.note = m.note
+			r := g.about(j)
+			r.Event, r.Reason = journal.Changed, m.note
+			g.record(r)
+		}
+		if m.usage.Gone && j.isolated {
+			g.finish(j, stepGone, "its scope was removed")
+			continue
+		}
+		g.note(j, m.usage)
+		g.promises.Use(j.id, j.memoryMB)
+		switch empty := len(m.usage.Procs) == 0; {
+		case empty && j.state == Running && !j.isolated:
+			g.advance(j, stepEmpty)
+			g.finish(j, stepLingered, "") // without a scope there is nothing to join
+		case empty && j.state == Running:
+			g.advance(j, stepEmpty)
+		case !empty && j.state == Lingering:
+			g.advance(j, stepJoined)
+		}
+	}
+}
+
+// note keeps what a reading says, and tells of kernel OOM kills in the scope.
+func (g *Governor) note(j *job, u contain.Usage) {
+	j.processes = len(u.Procs)
+	if u.Working >= 0 {
+		j.memoryMB = u.Working >> 20
+		j.peakMB = max(j.peakMB, j.memoryMB)
+	}
+	if u.OOMKills <= j.oomKills {
+		return
+	}
+	// memory.peak counts page cache, so it says little of an ordinary job; of
+	// one that hit its cap it says what it hit, which no sample may have seen.
+	if u.Peak > 0 {
+		j.peakMB = max(j.peakMB, u.Peak>>20)
+	}
+	r := g.about(j)
+	r.Event, r.OOMKills, r.MemoryCapMB, r.SwapCapMB, r.PeakMB = journal.OOMKill, u.OOMKills, j.capMB, j.swapMB, j.peakMB
+	r.Reason = "it outgrew its cap and the kernel killed its largest process"
+	if j.remedy != "" {
+		r.Notes = []string{j.remedy}
+	}
+	j.oomKills = u.OOMKills
+	g.record(r)
+}

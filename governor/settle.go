@@ -1,0 +1,162 @@
+package governor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// settle takes in what became of an order.
+func (g *Governor) settle(out outcome) {
+	j := g.jobs[out.order.jobID]
+	if j == nil {
+		return // ended meanwhile: its cgroup went away under it
+	}
+	switch out.order.verb {
+	case verbPlace:
+		g.placed(j, out)
+	case verbJoin:
+		g.joined(j, out)
+	case verbFinish:
+		g.ended(j, out)
+	}
+}
+
+func (g *Governor) placed(j *job, out outcome) {
+	r := g.about(j)
+	switch {
+	case out.left != "":
+		r.Event, r.Reason = journal.Left, out.left
+		if g.told.news(j.origin+"\x00"+j.rule+"\x00"+out.left, time.Now()) {
+			g.record(r)
+		}
+		g.drop(j, stepLeft)
+	case out.err != nil && g.isGone(j.root):
+		r.Event, r.Reason = journal.Left, "it was over before it could be placed"
+		g.record(r)
+		g.drop(j, stepLeft)
+	case out.err != nil:
+		r.Event, r.Reason = journal.Failed, fmt.Sprintf("it runs without a cap: %v", out.err)
+		g.record(r)
+		g.drop(j, stepFailed)
+	default:
+		g.inForce(j, out)
+	}
+}
+
+// inForce notes the scope as it was read back and tells of it.
+func (g *Governor) inForce(j *job, out outcome) {
+	sc := out.scope
+	j.scope, j.isolated = sc, sc.Cgroup != ""
+	j.capMB, j.caught = 0, out.caught // what was asked is not told as what is
+	if sc.MemoryMax != 0 && sc.MemoryMax != contain.Infinity {
+		j.capMB = int64(sc.MemoryMax >> 20)
+	}
+	if len(sc.Notes) > 0 {
+		j.note = sc.Notes[0]
+	}
+	r := g.about(j)
+	r.Event = journal.Placed
+	r.MemoryCapMB, r.SwapCapMB, r.Reason = j.capMB, j.swapMB, out.cap.Why
+	r.CaughtRSSMB, r.Isolated, r.Moved = &out.caught, &j.isolated, sc.Moved
+	r.TookMS = milliseconds(out.took)
+	r.Notes = sc.Notes
+	if c := out.order.catch; c != nil {
+		r.StoppedMS, r.Late = milliseconds(c.StoppedFor()), c.Late()
+	}
+	g.record(r)
+	g.advance(j, stepPlaced)
+	waiting := j.waiting
+	j.waiting = nil
+	for _, f := range waiting {
+		g.join(f, j)
+	}
+}
+
+func (g *Governor) joined(j *job, out outcome) {
+	if out.err != nil {
+		if !g.isGone(out.order.exec.ID) {
+			r := g.about(j)
+			r.Event, r.PID, r.Reason = journal.Failed, out.order.exec.ID.PID, fmt.Sprintf("it could not join %s: %v", j.id, out.err)
+			g.record(r)
+		}
+		return
+	}
+	j.joined += out.moved
+	r := g.about(j)
+	r.Event, r.PID, r.Command = journal.Joined, out.order.exec.ID.PID, journal.Command(out.order.exec.Argv)
+	r.Moved, r.TookMS = out.moved, milliseconds(out.took)
+	r.Reason = "it belongs to the same group of commands"
+	g.record(r)
+}
+
+// finish orders the end of a job whose processes are gone.
+func (g *Governor) finish(j *job, s step, why string) {
+	if len(g.orders) == cap(g.orders) || !g.advance(j, s) {
+		return // the placers are far behind: asked again at a later turn
+	}
+	j.endedReason = why
+	if !j.isolated {
+		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
+		return
+	}
+	g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope})
+}
+
+// ended tells the end of a job with the last reading of its counters.
+func (g *Governor) ended(j *job, out outcome) {
+	if !out.usage.Gone {
+		g.note(j, out.usage)
+	}
+	r := g.about(j)
+	r.Event, r.MemoryCapMB, r.SwapCapMB = journal.Ended, j.capMB, j.swapMB
+	r.PeakMB, r.OOMKills, r.AgeS = j.peakMB, j.oomKills, time.Since(j.since).Seconds()
+	r.Isolated, r.CaughtRSSMB, r.ExitReason = &j.isolated, &j.caught, j.endedReason
+	if out.err != nil {
+		r.Notes = append(r.Notes, out.err.Error())
+	}
+	g.record(r)
+	delete(g.jobs, j.id)
+	g.promises.End(j.id)
+	j.processes, j.memoryMB = 0, 0
+	g.recent = append(g.recent, g.status(j))
+	if len(g.recent) > recentJobs {
+		g.recent = g.recent[1:]
+	}
+}
+
+// drop forgets a job that never was: its command runs on where it is, and so
+// do those of its kin that waited for its scope.
+func (g *Governor) drop(j *job, s step) {
+	g.advance(j, s)
+	for _, f := range j.waiting {
+		letGo(f.catch)
+	}
+	delete(g.jobs, j.id)
+	g.promises.End(j.id)
+}
+
+func (g *Governor) advance(j *job, s step) bool {
+	if err := j.move(s, time.Now()); err != nil {
+		g.o.Log.Error("a job's life went astray", "err", err)
+		return false
+	}
+	return true
+}
+
+func (g *Governor) isGone(id proc.ID) bool {
+	st, err := g.o.FS.Stat(id.PID)
+	return err != nil || st.ID != id || st.State == 'Z'
+}
+
+// about begins a record of the job.
+func (g *Governor) about(j *job) journal.Record {
+	uid := j.uid
+	return journal.Record{Job: j.id, PID: j.root.PID, UID: &uid, Command: j.command, Family: j.family,
+		Rule: j.rule, Unit: j.scope.Unit, Origin: j.origin}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

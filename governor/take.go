@@ -1,0 +1,184 @@
+package governor
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// take decides on a finding: it is a running job's, is left alone, joins a
+// job, or becomes one. On return the process is let go or an order holds it.
+func (g *Governor) take(f caughtFinding) {
+	x := &f.Exec
+	switch {
+	case g.o.Config.Mode == ModeOff:
+		letGo(f.catch)
+	case g.known(x):
+		letGo(f.catch) // an exec of a job's own root while it is being placed
+	default:
+		if why := leave(&f.Finding, g.o.FS); why != "" {
+			letGo(f.catch)
+			g.left(&f.Finding, why)
+			return
+		}
+		k := kinOf(x, g.o.FS, g.o.Rules)
+		if j := g.jobOf(x, k); j != nil {
+			g.join(f, j)
+			return
+		}
+		g.begin(f, k)
+	}
+}
+
+// known reports whether the process is the root of a job already. A shebang
+// and an interpreter's re-exec give several execs of one process.
+func (g *Governor) known(x *proc.Exec) bool {
+	for _, j := range g.jobs {
+		if j.root == x.ID && j.alive() {
+			return true
+		}
+	}
+	return false
+}
+
+// jobOf is the job that the command belongs to by its kin. Only what sits
+// where the job came from counts: to join from elsewhere would be to leave
+// the limits of that place. Without scopes descent is what there is.
+func (g *Governor) jobOf(x *proc.Exec, k kin) *job {
+	for _, j := range g.jobs {
+		if !j.alive() {
+			continue
+		}
+		if k.same(j.kin) && (j.origin == x.Cgroup || j.adopted) {
+			return j
+		}
+		if !j.isolated && j.state == Running && g.descends(x, j.root) {
+			return j
+		}
+	}
+	return nil
+}
+
+func (g *Governor) descends(x *proc.Exec, root proc.ID) bool {
+	up, err := g.o.FS.Ancestors(x.ID.PID, maxAncestors)
+	if err != nil {
+		return false
+	}
+	for _, a := range up {
+		if a.ID == root {
+			return true
+		}
+	}
+	return false
+}
+
+// maxWaiting bounds the kin that waits, stopped, for a scope that is being
+// made: all of it is let go at the tracer's bound in any case.
+const maxWaiting = 256
+
+// join moves the process into the scope of its job, or notes it until there is
+// one.
+func (g *Governor) join(f caughtFinding, j *job) {
+	switch {
+	case j.state == Placing && len(j.waiting) < maxWaiting:
+		j.waiting = append(j.waiting, f)
+		return
+	case j.state == Placing, !j.isolated:
+		letGo(f.catch)
+		return
+	}
+	if !g.order(order{verb: verbJoin, jobID: j.id, catch: f.catch, exec: f.Exec, tree: f.Exec.Late, scope: j.scope}) {
+		g.left(&f.Finding, "the governor is busy placing others")
+		return
+	}
+	g.advance(j, stepJoined)
+}
+
+// begin makes a job of the command.
+func (g *Governor) begin(f caughtFinding, k kin) {
+	x := &f.Exec
+	id := jobID(f.Verdict.Family)
+	j := &job{
+		id: id, state: Placing, since: x.Seen, entered: time.Now(),
+		root: x.ID, uid: x.UID, command: journal.Command(x.Argv), family: f.Verdict.Family,
+		rule: f.Verdict.Rule, remedy: f.Verdict.Remedy, kin: k, origin: x.Cgroup, memoryMB: -1,
+	}
+	grant := g.grant()
+	r := g.about(j)
+	r.Reason = f.Verdict.Reason
+	r.MemoryCapMB, r.SwapCapMB, r.Source = grant.MemoryMB, grant.SwapMB, x.Source
+	if m, err := g.machine(); err == nil {
+		r.AvailableMB, r.ReserveMB = m.AvailableMB, g.o.Config.Resolve(m).ReserveMB
+	}
+	if !g.enforces() {
+		letGo(f.catch)
+		r.Event = journal.Observed
+		r.Reason = fmt.Sprintf("%s; it would get a cap of %d MB (%s)", f.Verdict.Reason, grant.MemoryMB, grant.Why)
+		g.record(r)
+		return
+	}
+	r.Event = journal.Captured
+	g.record(r)
+	j.capMB, j.swapMB, j.promiseMB, j.capWhy = grant.MemoryMB, grant.SwapMB, grant.PromiseMB, grant.Why
+	g.jobs[id] = j
+	g.promises.Give(id, grant.PromiseMB)
+	o := order{verb: verbPlace, jobID: id, unit: "headroom-" + id + ".scope", catch: f.catch, exec: *x,
+		about: fmt.Sprintf("heavy command of uid %d held to %d MB by headroomd (%s)", x.UID, grant.MemoryMB, f.Verdict.Rule),
+		cap:   grant, tree: x.Late}
+	if !g.order(o) {
+		g.drop(j, stepLeft)
+		g.left(&f.Finding, "the governor is busy placing others")
+	}
+}
+
+// order hands an order to the placers, or lets go and says no when too many wait.
+func (g *Governor) order(o order) bool {
+	if g.stopping {
+		letGo(o.catch)
+		return false
+	}
+	select {
+	case g.orders <- o:
+		return true
+	default:
+		letGo(o.catch)
+		return false
+	}
+}
+
+// left records a command that was left where it is; the same reason for the
+// same place is told once in a while only.
+func (g *Governor) left(f *Finding, why string) {
+	if !g.told.news(f.Exec.Cgroup+"\x00"+f.Verdict.Rule+"\x00"+why, time.Now()) {
+		return
+	}
+	uid := f.Exec.UID
+	g.record(journal.Record{Event: journal.Left, PID: f.Exec.ID.PID, UID: &uid, Command: journal.Command(f.Exec.Argv),
+		Family: f.Verdict.Family, Rule: f.Verdict.Rule, Origin: f.Exec.Cgroup, Reason: why, Source: f.Exec.Source})
+}
+
+// grant is what a job that starts now gets.
+func (g *Governor) grant() admission.Cap {
+	m, err := g.machine()
+	if err != nil {
+		g.o.Log.Warn("read memory", "err", err)
+		m = admission.Machine{AvailableMB: -1}
+	}
+	return admission.Grant(m, g.o.Config.Resolve(m), g.promises.Claims())
+}
+
+// jobID names a job: the family, and eight hex digits of chance.
+func jobID(family string) string {
+	var b [4]byte
+	rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
+	if family == "" {
+		family = "job"
+	}
+	return path.Base(family) + "-" + hex.EncodeToString(b[:])
+}

@@ -1,0 +1,161 @@
+package governor
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/watchdog"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// machine reads the memory that admission reckons with.
+func (g *Governor) machine() (admission.Machine, error) {
+	r, err := g.o.Memory.Read()
+	if err != nil {
+		return admission.Machine{}, err
+	}
+	return MachineOf(r), nil
+}
+
+// MachineOf is a reading in the unit of the settings. What is unknown stays -1.
+func MachineOf(r watchdog.Reading) admission.Machine {
+	mb := func(bytes int64) int64 {
+		if bytes < 0 {
+			return -1
+		}
+		return bytes >> 20
+	}
+	return admission.Machine{
+		TotalMB: mb(r.MemTotal), AvailableMB: mb(r.MemAvailable),
+		SwapTotalMB: mb(r.SwapTotal), SwapFreeMB: mb(r.SwapFree),
+		Zram: admission.Zram{TotalMB: mb(r.Zram.Total), StoredMB: mb(r.Zram.Stored), PhysicalMB: mb(r.Zram.Physical)},
+	}
+}
+
+// Snapshot is the whole state at one moment. It may be called from any
+// goroutine while Run runs.
+func (g *Governor) Snapshot(ctx context.Context) (Snapshot, error) {
+	var s Snapshot
+	done := make(chan struct{})
+	ask := func() {
+		s = g.view()
+		close(done)
+	}
+	select {
+	case g.asks <- ask:
+		<-done
+	case <-ctx.Done():
+		return Snapshot{}, ctx.Err()
+	}
+	s.Largest = g.largest(s.Jobs)
+	return s, nil
+}
+
+// view is the loop's part of a snapshot.
+func (g *Governor) view() Snapshot {
+	s := Snapshot{
+		Version: g.o.Version, Time: time.Now(), PID: syscall.Getpid(), Since: g.since,
+		Mode: g.o.Config.Mode, Scope: "user", Source: g.o.Sight.Status(), Contain: g.o.Contain,
+		Jobs: []JobStatus{}, Queue: []JobStatus{}, Recent: slices.Clone(g.recent), Self: g.self(),
+	}
+	if g.o.Machine {
+		s.Scope = "machine"
+	}
+	s.Source.Scans = g.scans
+	s.Self.LostEvents = s.Source.Lost + g.overflow.Load()
+	if r, err := g.o.Memory.Read(); err == nil {
+		s.Memory = MemoryOf(r)
+		m := MachineOf(r)
+		s.Limits = LimitsOf(g.o.Config.Resolve(m), admission.Grant(m, g.o.Config.Resolve(m), g.promises.Claims()))
+	} else {
+		s.Memory = MemoryStatus{TotalMB: -1, AvailableMB: -1, SwapTotalMB: -1, SwapFreeMB: -1, PSISome10: -1, PSIFull10: -1}
+	}
+	for _, j := range g.jobs {
+		s.Jobs = append(s.Jobs, g.status(j))
+	}
+	slices.SortFunc(s.Jobs, func(a, b JobStatus) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
+	})
+	return s
+}
+
+// MemoryOf is a reading as status shows it.
+func MemoryOf(r watchdog.Reading) MemoryStatus {
+	m := MachineOf(r)
+	s := MemoryStatus{TotalMB: m.TotalMB, AvailableMB: m.AvailableMB, SwapTotalMB: m.SwapTotalMB,
+		SwapFreeMB: m.SwapFreeMB, PSISome10: -1, PSIFull10: -1}
+	if r.PSI != nil {
+		s.PSISome10, s.PSIFull10 = r.PSI.Some.Avg10, r.PSI.Full.Avg10
+	}
+	return s
+}
+
+// LimitsOf are limits and the cap of the next job as status shows them.
+func LimitsOf(l admission.Limits, next admission.Cap) LimitsStatus {
+	return LimitsStatus{MaxHeavyJobs: l.MaxHeavyJobs, ReserveMB: l.ReserveMB, MinStartMB: l.MinStartMB,
+		CriticalMB: l.CriticalMB, NextCapMB: next.MemoryMB, SwapMB: next.SwapMB}
+}
+
+func (g *Governor) status(j *job) JobStatus {
+	return JobStatus{
+		ID: j.id, PID: j.root.PID, UID: j.uid, Command: j.command, Family: j.family, Rule: j.rule,
+		State: string(j.state), Since: j.since, Unit: j.scope.Unit, Cgroup: j.scope.Cgroup,
+		MemoryCapMB: j.capMB, SwapCapMB: j.swapMB, MemoryMB: j.memoryMB, PeakMB: j.peakMB,
+		Isolated: j.isolated, CaughtRSSMB: j.caught, OOMKills: j.oomKills, Processes: j.processes,
+		Lightened: []string{}, Note: j.note,
+	}
+}
+
+// self is what the governor costs.
+func (g *Governor) self() SelfStatus {
+	s := SelfStatus{RSSMB: -1}
+	if m, err := g.o.FS.Memory(syscall.Getpid()); err == nil {
+		s.RSSMB = megabytes(max(m.RssAnon, 0) + max(m.RssFile, 0) + max(m.RssShmem, 0))
+	}
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) == nil {
+		s.CPUS = time.Duration(ru.Utime.Nano() + ru.Stime.Nano()).Seconds()
+	}
+	return s
+}
+
+// shownLargest is how many of the machine's processes a snapshot names.
+const shownLargest = 8
+
+// largest are the machine's largest processes, as far as /proc shows them.
+func (g *Governor) largest(jobs []JobStatus) []ProcessStatus {
+	pids, err := g.o.FS.List()
+	if err != nil {
+		return []ProcessStatus{}
+	}
+	all := make([]ProcessStatus, 0, len(pids))
+	for _, pid := range pids {
+		m, err := g.o.FS.Memory(pid)
+		if err != nil || m.RssAnon < 0 {
+			continue
+		}
+		all = append(all, ProcessStatus{PID: pid, RSSMB: (m.RssAnon + max(m.RssFile, 0) + max(m.RssShmem, 0)) >> 20})
+	}
+	slices.SortFunc(all, func(a, b ProcessStatus) int { return cmp.Compare(b.RSSMB, a.RSSMB) })
+	all = all[:min(len(all), shownLargest)]
+	for i := range all {
+		p := &all[i]
+		x := proc.Exec{ID: proc.ID{PID: p.PID}}
+		if g.o.FS.ReadCommand(&x) != nil || g.o.FS.ReadFacts(&x) != nil {
+			continue // it went away meanwhile
+		}
+		p.UID, p.Command = x.UID, journal.Command(x.Argv)
+		for _, j := range jobs {
+			if j.Cgroup != "" && (x.Cgroup == j.Cgroup || strings.HasPrefix(x.Cgroup, j.Cgroup+"/")) {
+				p.Job = j.ID
+			}
+		}
+	}
+	return all
+}
