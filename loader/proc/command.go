@@ -15,8 +15,10 @@ import (
 const maxCmdline = 128 << 10
 
 // Perf tells of an exec some microseconds before the kernel has set up the new
-// argv, which reads as empty until then. 20 looks, 50 µs apart, outlast that
-// unless the process waits for a CPU.
+// argv, which reads as empty until then, and polling may look at that moment.
+// (BPF's tracepoint comes after.) 20 looks, 50 µs apart, outlast it unless the
+// process waits for a CPU. A system call sleeps here, and not the runtime: the
+// caller may be a thread with a priority of its own.
 const (
 	unfinishedLooks = 20
 	unfinishedPause = 50 * time.Microsecond
@@ -27,16 +29,16 @@ const (
 // waited for it.
 func (fs FS) ReadCommand(x *Exec) error {
 	pid := x.ID.PID
+	exe, noExe := fs.Exe(pid)
+	if noExe != nil && !errors.Is(noExe, ErrGone) {
+		return noExe
+	}
 	argv, err := fs.Cmdline(pid)
-	for look := 0; err == nil && len(argv) == 0 && x.Source == "perf" && look < unfinishedLooks; look++ {
-		time.Sleep(unfinishedPause)
+	for look := 0; err == nil && len(argv) == 0 && noExe == nil && x.Source != "bpf" && look < unfinishedLooks; look++ {
+		unix.Nanosleep(&unix.Timespec{Nsec: unfinishedPause.Nanoseconds()}, nil)
 		argv, err = fs.Cmdline(pid)
 	}
 	if err != nil {
-		return err
-	}
-	exe, err := fs.Exe(pid)
-	if err != nil && !errors.Is(err, ErrGone) {
 		return err
 	}
 	if len(argv) == 0 {
@@ -62,7 +64,7 @@ func (fs FS) Cmdline(pid int) ([]string, error) {
 		argv = parseCmdline(text)
 		return nil
 	})
-	return argv, err
+	return argv, gone(err)
 }
 
 // Exe is the resolved path of the binary, also where it was replaced or
@@ -70,7 +72,7 @@ func (fs FS) Cmdline(pid int) ([]string, error) {
 // have none: ErrGone.
 func (fs FS) Exe(pid int) (string, error) {
 	path, err := readLink(unix.AT_FDCWD, fs.path(pid, "exe"))
-	return strings.TrimSuffix(path, " (deleted)"), err
+	return strings.TrimSuffix(path, " (deleted)"), gone(err)
 }
 
 // maxEnviron bounds an environment, in bytes: what one exec may pass on Linux
@@ -85,7 +87,7 @@ func (fs FS) Environ(pid int, key string) (value string, ok bool, err error) {
 		value, ok = findVariable(text, key)
 		return nil
 	})
-	return value, ok, err
+	return value, ok, gone(err)
 }
 
 // findVariable looks for the first "key=value", as getenv does.

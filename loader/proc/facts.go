@@ -38,7 +38,7 @@ func (fs FS) ReadFacts(x *Exec) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return gone(err)
 	}
 	for _, f := range []struct {
 		name  string
@@ -72,7 +72,7 @@ func optional(dir int, err error) error {
 	if err == nil || denied(err) {
 		return nil
 	}
-	if !errors.Is(err, ErrGone) {
+	if !errors.Is(gone(err), ErrGone) {
 		return err
 	}
 	if _, gone := readStat(dir, "stat"); gone != nil {

@@ -57,12 +57,12 @@ func withFile(dir int, path string, limit int, parse func([]byte) error) error {
 func readFile(buf []byte, dir int, path string, limit int) ([]byte, error) {
 	fd, err := open(dir, path, unix.O_RDONLY)
 	if err != nil {
-		return buf, gone(fmt.Errorf("open %s: %w", path, err))
+		return buf, fmt.Errorf("open %s: %w", path, err)
 	}
 	defer unix.Close(fd)
 	buf, err = readAll(buf, fd, limit)
 	if err != nil {
-		return buf, gone(fmt.Errorf("read %s: %w", path, err))
+		return buf, fmt.Errorf("read %s: %w", path, err)
 	}
 	return buf, nil
 }
@@ -108,11 +108,12 @@ func readLink(dir int, path string) (string, error) {
 	case denied(err):
 		return "", nil
 	}
-	return "", gone(fmt.Errorf("read link %s: %w", path, err))
+	return "", fmt.Errorf("read link %s: %w", path, err)
 }
 
-// gone makes ErrGone of what the kernel says about a process that has ended:
-// ENOENT when its directory is looked for, ESRCH from what was opened before.
+// gone makes ErrGone of what the kernel says about a file of a process that
+// has ended: ENOENT when its directory is looked for, ESRCH from what was
+// opened before.
 func gone(err error) error {
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) {
 		return fmt.Errorf("%w (%v)", ErrGone, err)

@@ -58,6 +58,9 @@ func (h *Handle) Signal(sig unix.Signal) error {
 // Exited says whether the process has ended, waited for or not. It does not
 // block.
 func (h *Handle) Exited() (bool, error) {
+	if h.fd < 0 { // which poll would silently pass over
+		return false, fmt.Errorf("poll pidfd of %v: %w", h.id, unix.EBADF)
+	}
 	fds := []unix.PollFd{{Fd: int32(h.fd), Events: unix.POLLIN}}
 	for {
 		_, err := unix.Poll(fds, 0)
@@ -66,9 +69,6 @@ func (h *Handle) Exited() (bool, error) {
 		}
 		if err != nil {
 			return false, fmt.Errorf("poll pidfd of %v: %w", h.id, err)
-		}
-		if fds[0].Revents&unix.POLLNVAL != 0 {
-			return false, fmt.Errorf("poll pidfd of %v: %w", h.id, unix.EBADF)
 		}
 		return fds[0].Revents&unix.POLLIN != 0, nil
 	}

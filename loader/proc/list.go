@@ -17,7 +17,10 @@ func (fs FS) List() ([]int, error) { return fs.AppendList(nil) }
 func (fs FS) AppendList(pids []int) ([]int, error) { return appendDir(pids, fs.Root()) }
 
 // Threads is the thread ids of a process, its own pid first on a real /proc.
-func (fs FS) Threads(pid int) ([]int, error) { return appendDir(nil, fs.path(pid, "task")) }
+func (fs FS) Threads(pid int) ([]int, error) {
+	tids, err := appendDir(nil, fs.path(pid, "task"))
+	return tids, gone(err)
+}
 
 // appendDir appends the entries of a directory that are pids. It reads the
 // kernel's records itself: a name of each, as os gives them, is a string of
@@ -25,7 +28,7 @@ func (fs FS) Threads(pid int) ([]int, error) { return appendDir(nil, fs.path(pid
 func appendDir(pids []int, path string) ([]int, error) {
 	fd, err := open(unix.AT_FDCWD, path, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return pids, gone(fmt.Errorf("open %s: %w", path, err))
+		return pids, fmt.Errorf("open %s: %w", path, err)
 	}
 	defer unix.Close(fd)
 	buf := buffers.Get().(*[]byte)
@@ -36,7 +39,7 @@ func appendDir(pids []int, path string) ([]int, error) {
 			continue
 		}
 		if err != nil {
-			return pids, gone(fmt.Errorf("list %s: %w", path, err))
+			return pids, fmt.Errorf("list %s: %w", path, err)
 		}
 		if n == 0 {
 			return pids, nil

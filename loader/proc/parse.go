@@ -16,10 +16,14 @@ func number(text []byte) (uint64, bool) {
 	}
 	var n uint64
 	for _, c := range text {
-		if c < '0' || c > '9' || n > (math.MaxUint64-9)/10 {
+		if c < '0' || c > '9' || n > math.MaxUint64/10 {
 			return 0, false
 		}
-		n = n*10 + uint64(c-'0')
+		next := n*10 + uint64(c-'0')
+		if next < n {
+			return 0, false
+		}
+		n = next
 	}
 	return n, true
 }
@@ -97,12 +101,11 @@ func parseStat(text []byte) (Stat, error) {
 	return s, nil
 }
 
-// signed parses a field that may be negative (tpgid and priority are), and one
-// above the signed range (flags are unsigned) by its bits.
+// signed parses a field that may be negative, as tpgid and priority are.
 func signed(f []byte) (int64, error) {
 	digits, negative := bytes.CutPrefix(f, []byte("-"))
 	n, ok := number(digits)
-	if !ok {
+	if !ok || n > math.MaxInt64 {
 		return 0, fmt.Errorf("not a number: %q", clip(f))
 	}
 	if negative {

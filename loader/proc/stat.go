@@ -35,7 +35,7 @@ func readStat(dir int, path string) (Stat, error) {
 		s, err = parseStat(text)
 		return err
 	})
-	return s, err
+	return s, gone(err)
 }
 
 // Cgroup is the path in the unified hierarchy ("/user.slice/…"), "" where the
@@ -46,7 +46,7 @@ func (fs FS) Cgroup(pid int) (string, error) {
 		path = parseCgroup(text)
 		return nil
 	})
-	return path, err
+	return path, gone(err)
 }
 
 // Memory is what a process holds, in bytes, from /proc/PID/status. A size is
@@ -70,5 +70,5 @@ func (fs FS) Memory(pid int) (Memory, error) {
 		m = parseMemory(text)
 		return nil
 	})
-	return m, err
+	return m, gone(err)
 }

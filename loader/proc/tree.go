@@ -72,7 +72,7 @@ func (fs FS) children(pid int) ([]int, error) {
 		read++
 	}
 	if read == 0 && last != nil {
-		return nil, last
+		return nil, gone(last)
 	}
 	return pids, nil
 }
