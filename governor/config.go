@@ -6,6 +6,13 @@ import (
 	"github.com/headroomd/headroomd/governor/admission"
 )
 
+// The modes.
+const (
+	ModeEnforce = "enforce"
+	ModeObserve = "observe" // nothing is touched, the journal says what would have been done
+	ModeOff     = "off"
+)
+
 // Config are the settings. Sizes are in MB (2^20 bytes), and 0 means auto: it
 // is resolved against the machine when a job starts, so that one file serves a
 // 512 MB board and a 64 GB workstation. The file and the flags of the command
@@ -41,7 +48,7 @@ type Config struct {
 // Default is the configuration of a machine nobody described.
 func Default() Config {
 	return Config{
-		Mode:               "enforce",
+		Mode:               ModeEnforce,
 		Source:             "auto",
 		Contain:            "auto",
 		QueueTimeoutS:      300,
