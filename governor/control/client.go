@@ -1,0 +1,165 @@
+package control
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/headroomd/headroomd/governor"
+	"github.com/headroomd/headroomd/governor/journal"
+)
+
+// ErrNoDaemon says that no governor listens at a socket.
+var ErrNoDaemon = errors.New("headroomd is not running")
+
+const (
+	dialTimeout   = 2 * time.Second
+	maxStatus     = 8 << 20   // bytes
+	maxRecordLine = 256 << 10 // bytes
+)
+
+// Client asks one governor.
+type Client struct {
+	path string
+	http http.Client
+}
+
+// Dial connects to the governor that listens at path. An error that wraps
+// ErrNoDaemon says that there is none.
+func Dial(path string) (*Client, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	first, err := dialer.Dial("unix", path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			err = fmt.Errorf("%w (%s)", ErrNoDaemon, path)
+		}
+		return nil, fmt.Errorf("connect to headroomd: %w", err)
+	}
+	waiting := make(chan net.Conn, 1)
+	waiting <- first
+	c := &Client{path: path}
+	c.http.Transport = &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			select {
+			case conn := <-waiting:
+				return conn, nil
+			default:
+				return dialer.DialContext(ctx, "unix", path)
+			}
+		},
+		MaxIdleConns:       1,
+		IdleConnTimeout:    idleClient,
+		DisableCompression: true,
+	}
+	return c, nil
+}
+
+// idleClient is less than the server's idleTimeout, so that a connection is
+// not closed under a request.
+const idleClient = 20 * time.Second
+
+// Find connects to the governor of the machine, else to this user's.
+func Find() (*Client, error) {
+	c, err := Dial(SystemSocket)
+	if err == nil {
+		return c, nil
+	}
+	own, pathErr := SocketPath()
+	if pathErr != nil || own == SystemSocket {
+		return nil, err
+	}
+	c, ownErr := Dial(own)
+	if ownErr != nil {
+		return nil, errors.Join(err, ownErr)
+	}
+	return c, nil
+}
+
+// Path is the socket's.
+func (c *Client) Path() string { return c.path }
+
+// Close gives up idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Status asks for the state at this moment.
+func (c *Client) Status(ctx context.Context) (governor.Snapshot, error) {
+	var s governor.Snapshot
+	body, err := c.get(ctx, "/v1/status", nil)
+	if err != nil {
+		return s, fmt.Errorf("ask for status: %w", err)
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, maxStatus)).Decode(&s); err != nil {
+		return s, fmt.Errorf("read status: %w", err)
+	}
+	return s, nil
+}
+
+// Query says which records are wanted.
+type Query struct {
+	Since  time.Time // zero: those that the governor has in memory
+	Follow bool      // and then what is added, until the context or the governor ends
+}
+
+// Events calls each for every record, oldest first. It returns nil when the
+// governor has no more to tell, and the context's error when that ended it.
+func (c *Client) Events(ctx context.Context, q Query, each func(journal.Record)) error {
+	values := url.Values{}
+	if !q.Since.IsZero() {
+		values.Set("since", q.Since.Format(time.RFC3339Nano))
+	}
+	if q.Follow {
+		values.Set("follow", "1")
+	}
+	body, err := c.get(ctx, "/v1/events", values)
+	if err != nil {
+		return fmt.Errorf("ask for events: %w", err)
+	}
+	defer body.Close()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxRecordLine)
+	for lines.Scan() {
+		var r journal.Record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return fmt.Errorf("read event: %w", err)
+		}
+		each(r)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) get(ctx context.Context, path string, values url.Values) (io.ReadCloser, error) {
+	target := url.URL{Scheme: "http", Host: "headroomd", Path: path, RawQuery: values.Encode()}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode == http.StatusOK {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	var fault struct{ Error string }
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxStatus)).Decode(&fault); err != nil || fault.Error == "" {
+		return nil, errors.New(response.Status)
+	}
+	return nil, errors.New(journal.Escape(fault.Error, 1024))
+}
