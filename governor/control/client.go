@@ -29,7 +29,6 @@ const (
 
 // Client asks one governor.
 type Client struct {
-	path string
 	http http.Client
 }
 
@@ -40,13 +39,13 @@ func Dial(path string) (*Client, error) {
 	first, err := dialer.Dial("unix", path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-			err = fmt.Errorf("%w (%s)", ErrNoDaemon, path)
+			err = fmt.Errorf("%w: %w", ErrNoDaemon, err)
 		}
 		return nil, fmt.Errorf("connect to headroomd: %w", err)
 	}
 	waiting := make(chan net.Conn, 1)
 	waiting <- first
-	c := &Client{path: path}
+	c := &Client{}
 	c.http.Transport = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			select {
@@ -67,26 +66,6 @@ func Dial(path string) (*Client, error) {
 // not closed under a request.
 const idleClient = 20 * time.Second
 
-// Find connects to the governor of the machine, else to this user's.
-func Find() (*Client, error) {
-	c, err := Dial(SystemSocket)
-	if err == nil {
-		return c, nil
-	}
-	own, pathErr := SocketPath()
-	if pathErr != nil || own == SystemSocket {
-		return nil, err
-	}
-	c, ownErr := Dial(own)
-	if ownErr != nil {
-		return nil, errors.Join(err, ownErr)
-	}
-	return c, nil
-}
-
-// Path is the socket's.
-func (c *Client) Path() string { return c.path }
-
 // Close gives up idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -104,20 +83,22 @@ func (c *Client) Status(ctx context.Context) (governor.Snapshot, error) {
 	return s, nil
 }
 
-// Query says which records are wanted.
-type Query struct {
-	Since  time.Time // zero: those that the governor has in memory
-	Follow bool      // and then what is added, until the context or the governor ends
+// Events calls each for every record that the governor has in memory, oldest
+// first, and, following, for what is added until the context, the governor or
+// an error of each ends it. It returns nil when the governor has no more to
+// tell, and the context's error when that ended it.
+func (c *Client) Events(ctx context.Context, follow bool, each func(journal.Record) error) error {
+	return c.EventsSince(ctx, time.Time{}, follow, each)
 }
 
-// Events calls each for every record, oldest first. It returns nil when the
-// governor has no more to tell, and the context's error when that ended it.
-func (c *Client) Events(ctx context.Context, q Query, each func(journal.Record)) error {
+// EventsSince is Events from a moment on, as far back as the governor's files
+// reach.
+func (c *Client) EventsSince(ctx context.Context, since time.Time, follow bool, each func(journal.Record) error) error {
 	values := url.Values{}
-	if !q.Since.IsZero() {
-		values.Set("since", q.Since.Format(time.RFC3339Nano))
+	if !since.IsZero() {
+		values.Set("since", since.Format(time.RFC3339Nano))
 	}
-	if q.Follow {
+	if follow {
 		values.Set("follow", "1")
 	}
 	body, err := c.get(ctx, "/v1/events", values)
@@ -132,7 +113,9 @@ func (c *Client) Events(ctx context.Context, q Query, each func(journal.Record))
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return fmt.Errorf("read event: %w", err)
 		}
-		each(r)
+		if err := each(r); err != nil {
+			return err
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -30,7 +30,8 @@ type State interface {
 	Snapshot(ctx context.Context) (governor.Snapshot, error)
 }
 
-// Events is the journal as the server needs it.
+// Events is the journal as the server needs it. With an error there are still
+// the records of the memory, and the subscription.
 type Events interface {
 	Since(t time.Time) ([]journal.Record, error)
 	Follow(t time.Time) ([]journal.Record, *journal.Subscription, error)
