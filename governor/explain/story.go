@@ -1,0 +1,113 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/headroomd/headroomd/governor/journal"
+)
+
+// sentenceBytes bounds a sentence: a reason has 1,024 at most.
+const sentenceBytes = 1600
+
+// Job is the story that the records of one job tell, oldest first, a sentence
+// or two a line. Records of which nothing was kept leave a hole in the story
+// and no error: a journal is bounded.
+func Job(records []journal.Record) []string {
+	var story []string
+	say := func(format string, a ...any) {
+		story = append(story, journal.Escape(fmt.Sprintf(format, a...), sentenceBytes))
+	}
+	joined := 0
+	flush := func() {
+		if joined > 0 {
+			say("%s joined it and shared its cap.", plural(int64(joined), "more process"))
+		}
+		joined = 0
+	}
+	for _, r := range records {
+		if r.Event == journal.Joined {
+			joined += max(r.Moved, 1)
+			continue
+		}
+		flush()
+		clock := r.Time.Local().Format("15:04:05")
+		switch r.Event {
+		case journal.Captured:
+			say("%s was caught at %s%s", full(r), clock, because(r.Reason))
+		case journal.Observed:
+			say("%s was seen at %s and not touched; it would have had %s%s", full(r), clock, long(r), because(r.Reason))
+		case journal.Adopted:
+			say("%s was found running at %s, with %s%s", full(r), clock, long(r), because(r.Reason))
+		case journal.Placed:
+			placed(r, say)
+		case journal.Left:
+			say("%s was left where it is%s", full(r), because(r.Reason))
+		case journal.Failed:
+			say("At %s something failed%s", clock, because(r.Reason))
+		case journal.OOMKill:
+			say("At %s it %s. Nothing outside the job was touched; who started it sees status 137 (SIGKILL) from what was killed.", clock, oomKill(r))
+		case journal.Ended:
+			say("It ended at %s%s%s", clock, usage(r), because(r.ExitReason))
+		default:
+			say("At %s: %s%s", clock, r.Event, because(r.Reason))
+		}
+		for _, note := range r.Notes {
+			say("Note: %s", note)
+		}
+	}
+	flush()
+	return story
+}
+
+func placed(r journal.Record, say func(string, ...any)) {
+	where := ""
+	if r.Unit != "" {
+		where = " in " + r.Unit
+	}
+	after := ""
+	if r.TookMS > 0 {
+		after = fmt.Sprintf(" %.0f ms after it started", r.TookMS)
+	}
+	say("It was placed%s with %s%s%s", where, long(r), after, because(r.Reason))
+	if r.CaughtRSSMB != nil && *r.CaughtRSSMB >= 0.1 {
+		say("Before that it had touched %.1f MB, which count where it was started.", *r.CaughtRSSMB)
+	}
+	if r.Late {
+		say("Placing took long, so it ran on before the cap was in force.")
+	}
+}
+
+func full(r journal.Record) string {
+	name := r.Command
+	if name == "" {
+		name = "A command"
+	}
+	switch {
+	case r.PID != 0 && r.Family != "":
+		return fmt.Sprintf("%s (pid %d, %s)", name, r.PID, r.Family)
+	case r.PID != 0:
+		return fmt.Sprintf("%s (pid %d)", name, r.PID)
+	}
+	return name
+}
+
+func long(r journal.Record) string {
+	if r.MemoryCapMB <= 0 || r.Isolated != nil && !*r.Isolated {
+		return "no memory cap"
+	}
+	text := fmt.Sprintf("a cap of %d MB", r.MemoryCapMB)
+	switch {
+	case r.SwapCapMB < 0:
+		text += " and unlimited swap"
+	case r.SwapCapMB > 0:
+		text += fmt.Sprintf(" and %d MB of swap", r.SwapCapMB)
+	}
+	return text
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return "."
+	}
+	return ": " + reason + "."
+}
