@@ -1,0 +1,166 @@
+package classifier
+
+import "strings"
+
+// carry looks at what c runs. ok is false when c does not apply: another
+// subcommand, or nothing to carry.
+func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
+	args := words[1:]
+	from := 0
+	if c.after == nil || c.subs != nil {
+		a := &j.args
+		a.parse(args, &c.g, c.subs == nil)
+		if a.has(c.nothing, len(a.args)) >= 0 {
+			return result{}, false
+		}
+		if c.subs != nil {
+			if from = c.sub(a); from < 0 {
+				return result{}, false
+			}
+			// What follows the subcommand is parsed anew: its first operand ends it.
+			args = args[min(from, len(args)):]
+			a.parse(args, &c.g, true)
+			if a.has(c.nothing, len(a.args)) >= 0 {
+				return result{}, false
+			}
+		}
+	}
+	if j.t != nil {
+		j.t.add("%s runs what its arguments name", shown(name))
+	}
+	if c.line != nil {
+		if line, ok := lineOption(c, args); ok {
+			return j.carried(c, j.line(line)), true
+		}
+	}
+	rest := c.command(args, j)
+	if len(rest) == 0 {
+		return result{}, false
+	}
+	switch c.rest {
+	case "none":
+		return result{}, false
+	case "line":
+		return j.carried(c, j.line(strings.Join(rest, " "))), true
+	case "lines":
+		return j.carried(c, j.lines(rest)), true
+	case "either":
+		if len(rest) == 1 {
+			return j.carried(c, j.line(rest[0])), true
+		}
+	}
+	if c.as != nil {
+		rest = append(append(make([]string, 0, len(c.as)+len(rest)), c.as...), rest...)
+	}
+	return j.carried(c, j.command(rest, "")), true
+}
+
+// carried marks a result as that of a carrier.
+func (j *judge) carried(c *carrier, r result) result {
+	r.kind |= Carrier | c.kind
+	r.captures = r.captures && c.captures
+	return r
+}
+
+// sub returns the index behind the carrier's subcommand, or -1.
+func (c *carrier) sub(a *parsed) int {
+	first := a.next(0)
+	if first < 0 {
+		return -1
+	}
+	for _, words := range c.subs {
+		if i := a.follow(words, first); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// lineOption finds an option whose value is a shell line: su -c LINE. Such an
+// option may stand behind an operand (`su pi -c`), but not behind a command.
+func lineOption(c *carrier, args []string) (string, bool) {
+	operands := 0
+	for i := 0; i < len(args) && i < maxArgs; i++ {
+		a := args[i]
+		if a == "--" {
+			return "", false
+		}
+		if len(a) < 2 || a[0] != '-' {
+			if operands++; operands > c.skip+1 {
+				return "", false
+			}
+			continue
+		}
+		if c.line.has(a) {
+			if eq := strings.IndexByte(a, '='); eq > 0 {
+				return a[eq+1:], true
+			}
+			if i+1 < len(args) {
+				return args[i+1], true
+			}
+			return "", false
+		}
+		if a[1] != '-' && c.g.cluster && a[len(a)-1] < 128 && c.line.letters[a[len(a)-1]] && i+1 < len(args) {
+			return args[i+1], true // script -qec LINE
+		}
+		if c.g.takesValue(a) {
+			i++
+		}
+	}
+	return "", false
+}
+
+// command cuts args down to the command that c runs.
+func (c *carrier) command(args []string, j *judge) []string {
+	if c.after != nil {
+		for i, a := range args {
+			for _, w := range c.after {
+				if a == w {
+					return c.ended(args[i+1:])
+				}
+			}
+		}
+		return nil
+	}
+	skip := c.skip
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			if i+1+skip > len(args) {
+				return nil
+			}
+			rest := args[i+1+skip:]
+			for c.assign && len(rest) > 0 && isAssignment(rest[0]) {
+				j.env = append(j.env, rest[0])
+				rest = rest[1:]
+			}
+			return c.ended(rest)
+		case len(a) > 1 && a[0] == '-':
+			if c.g.takesValue(a) {
+				i++
+			}
+		case len(a) > 1 && a[0] == '$' && skip == 0 && i+1 < len(args):
+			continue // an expansion before the command: options most often
+		case c.assign && isAssignment(a):
+			j.env = append(j.env, a)
+		case skip > 0:
+			skip--
+		default:
+			return c.ended(args[i:])
+		}
+	}
+	return nil
+}
+
+// ended cuts the command at a word that ends it (find's ";").
+func (c *carrier) ended(args []string) []string {
+	for i, a := range args {
+		for _, w := range c.until {
+			if a == w {
+				return args[:i]
+			}
+		}
+	}
+	return args
+}
