@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/headroomd/headroomd/governor"
+	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/watchdog"
+)
+
+// printStatus is the status as its owner wants it at two in the morning: is it
+// on, is there memory, what runs, what is large; reasons after that.
+func printStatus(w io.Writer, s governor.Snapshot) {
+	if s.Mode == modeNone {
+		fmt.Fprintf(w, "headroomd %s is not running: nothing is watched or capped\n\n", journal.Escape(s.Version, 40))
+		field(w, "why", s.Source.Why)
+		field(w, "start it", "systemctl start headroomd, or make run")
+		printMemory(w, s)
+	} else {
+		fmt.Fprintf(w, "headroomd %s: %s, up %s, pid %d\n\n", journal.Escape(s.Version, 40), modeWords(s), age(s.Time.Sub(s.Since)), s.PID)
+		printMemory(w, s)
+		printMeans(w, s)
+	}
+	printJobs(w, s)
+	printEnded(w, s)
+	printLargest(w, s)
+	if s.Mode != modeNone {
+		fmt.Fprintf(w, "\nthe governor itself: %.1f MB, %.1f s of CPU, %d of %d execs looked at, %d lost\n",
+			s.Self.RSSMB, s.Self.CPUS, s.Source.Reported, s.Source.Seen, s.Self.LostEvents)
+	}
+}
+
+func modeWords(s governor.Snapshot) string {
+	whose := "the whole machine"
+	if s.Scope == "user" {
+		whose = "one user's processes"
+	}
+	switch s.Mode {
+	case "enforce":
+		return "guards " + whose
+	case "observe":
+		return "only watches " + whose + " (mode observe)"
+	case "off":
+		return "switched off (mode off)"
+	}
+	return journal.Escape(s.Mode, 20) + ", " + whose
+}
+
+func printMemory(w io.Writer, s governor.Snapshot) {
+	m, l := s.Memory, s.Limits
+	memory := fmt.Sprintf("%s of %s MB available", megabytes(m.AvailableMB), megabytes(m.TotalMB))
+	if level := memoryLevel(m, l); level != "" {
+		memory += " (" + level + ")"
+	}
+	switch {
+	case m.SwapTotalMB == 0:
+		memory += ", no swap"
+	case m.SwapTotalMB > 0:
+		memory += fmt.Sprintf(", %s of %d MB swap free", megabytes(m.SwapFreeMB), m.SwapTotalMB)
+	}
+	field(w, "memory", memory)
+	if m.PSISome10 >= 0 {
+		field(w, "pressure", fmt.Sprintf("some %.1f %%, full %.1f %% of the last 10 s", m.PSISome10, max(m.PSIFull10, 0)))
+	} else {
+		field(w, "pressure", "not told by this kernel (psi=1 on its command line turns it on)")
+	}
+	field(w, "kept back", fmt.Sprintf("%s MB in reserve; critical below %s MB", megabytes(l.ReserveMB), megabytes(l.CriticalMB)))
+	next := "a heavy command that starts now would get " + megabytes(l.NextCapMB) + " MB"
+	switch {
+	case l.NextCapMB <= 0:
+		next = "no cap can be named while the memory is not known"
+	case l.SwapMB < 0:
+		next += " and any swap"
+	default:
+		next += fmt.Sprintf(" and %d MB of swap", l.SwapMB)
+	}
+	field(w, "next cap", next)
+}
+
+// memoryLevel is "" where it is not known.
+func memoryLevel(m governor.MemoryStatus, l governor.LimitsStatus) string {
+	if m.AvailableMB < 0 {
+		return ""
+	}
+	reading := watchdog.Reading{MemAvailable: m.AvailableMB << 20}
+	return reading.Level(watchdog.Lines{ReserveMB: l.ReserveMB, CriticalMB: l.CriticalMB}).String()
+}
+
+// printMeans says by what means it works here, and why not by better ones.
+func printMeans(w io.Writer, s governor.Snapshot) {
+	field(w, "sees by", s.Source.Name+because(s.Source.Why))
+	caps := "caps by"
+	where := s.Contain.Name
+	if !s.Contain.MemoryController && where != "none" {
+		where += ", without the kernel's memory controller: no cap is enforced"
+	}
+	field(w, caps, where+because(s.Contain.Why))
+	catch := "no, a command runs free until it is moved"
+	if s.Contain.Catch {
+		catch = "stopped while it is moved"
+	}
+	field(w, "catches", catch+because(s.Contain.CatchWhy))
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+func printJobs(w io.Writer, s governor.Snapshot) {
+	if s.Mode == modeNone {
+		return
+	}
+	fmt.Fprintf(w, "\nHEAVY JOBS  %d running, %d at a time\n", len(s.Jobs), s.Limits.MaxHeavyJobs)
+	if len(s.Queue) > 0 {
+		fmt.Fprintf(w, "            %d waiting\n", len(s.Queue))
+	}
+	jobs := append(append([]governor.JobStatus{}, s.Jobs...), s.Queue...)
+	if len(jobs) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%-10s %-8s %-10s %-9s %13s  %s\n", "ID", "AGE", "STATE", "FAMILY", "MB USED/CAP", "COMMAND")
+	for _, j := range jobs {
+		used := megabytes(j.MemoryMB) + "/" + capWords(j)
+		fmt.Fprintf(w, "%-10s %-8s %-10s %-9s %13s  %s\n", journal.Escape(j.ID, 10), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 10),
+			journal.Escape(j.Family, 9), used, journal.Escape(j.Command, columns-56))
+		printRemarks(w, j)
+	}
+}
+
+// shownEnded is how many jobs that are over are shown: what one looks for is
+// the one that died a moment ago.
+const shownEnded = 5
+
+func printEnded(w io.Writer, s governor.Snapshot) {
+	if len(s.Recent) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nENDED LATELY\n%-10s %-8s %-9s %13s  %s\n", "ID", "BEGAN", "FAMILY", "MB PEAK/CAP", "COMMAND")
+	for _, j := range s.Recent[max(0, len(s.Recent)-shownEnded):] {
+		fmt.Fprintf(w, "%-10s %-8s %-9s %13s  %s\n", journal.Escape(j.ID, 10), age(s.Time.Sub(j.Since)),
+			journal.Escape(j.Family, 9), megabytes(j.PeakMB)+"/"+capWords(j), journal.Escape(j.Command, columns-45))
+		printRemarks(w, j)
+	}
+}
+
+// printRemarks are the lines below a job: a kill at its cap, and its note.
+func printRemarks(w io.Writer, j governor.JobStatus) {
+	if j.OOMKills > 0 {
+		fmt.Fprintf(w, "           went over its cap: the kernel killed %d of its processes\n", j.OOMKills)
+	}
+	if j.Note != "" {
+		for _, line := range wrap(j.Note, columns-11) {
+			fmt.Fprintf(w, "           %s\n", line)
+		}
+	}
+}
+
+// capWords is the cap in force; "none" where none is.
+func capWords(j governor.JobStatus) string {
+	if !j.Isolated || j.MemoryCapMB <= 0 {
+		return "none"
+	}
+	return megabytes(j.MemoryCapMB)
+}
+
+func printLargest(w io.Writer, s governor.Snapshot) {
+	if len(s.Largest) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nLARGEST PROCESSES\n%-8s %-7s %7s  %s\n", "PID", "UID", "MB", "COMMAND")
+	for _, p := range s.Largest {
+		job := ""
+		if p.Job != "" {
+			job = "[" + journal.Escape(p.Job, 12) + "] "
+		}
+		fmt.Fprintf(w, "%-8d %-7d %7s  %s\n", p.PID, p.UID, megabytes(p.RSSMB), journal.Escape(job+p.Command, columns-26))
+	}
+}
