@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/headroomd/headroomd/governor/journal"
 )
@@ -109,5 +110,5 @@ func because(reason string) string {
 	if reason == "" {
 		return "."
 	}
-	return ": " + reason + "."
+	return ": " + strings.TrimSuffix(reason, ".") + "."
 }

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"time"
@@ -203,5 +205,8 @@ func (j *Journal) complete(t time.Time, recent []Record) ([]Record, error) {
 		filter.Before = recent[0].Time
 	}
 	older, _, err := ReadFile(j.path, filter)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // nothing was written yet
+	}
 	return append(older, recent...), err
 }
