@@ -123,6 +123,27 @@ func (p *parsed) has(f *flagSet, limit int) int {
 	return -1
 }
 
+// asks reports the first option that only asks, or -1. -v and -V mean "verbose"
+// to one program and "version" to the next: they ask only when they stand
+// alone. -h asks only when nothing but a subcommand stands beside it.
+func (p *parsed) asks(f *flagSet, limit, sub int) int {
+	i := p.has(f, limit)
+	if i < 0 {
+		return -1
+	}
+	switch p.args[i] {
+	case "-v", "-V":
+		if len(p.args) > 1 {
+			return -1
+		}
+	case "-h":
+		if p.next(sub) >= 0 {
+			return -1
+		}
+	}
+	return i
+}
+
 // clusterHas looks for a one-letter option of f inside the cluster a.
 func (p *parsed) clusterHas(a string, f *flagSet) bool {
 	for j := 0; j < len(a); j++ {

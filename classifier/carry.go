@@ -49,6 +49,9 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 			return j.carried(c, j.line(rest[0])), true
 		}
 	}
+	if c.appends {
+		rest = append(append(make([]string, 0, len(rest)+1), rest...), "$…")
+	}
 	if c.as != nil {
 		rest = append(append(make([]string, 0, len(c.as)+len(rest)), c.as...), rest...)
 	}

@@ -48,6 +48,7 @@ type carrier struct {
 	nothing  *flagSet
 	as       []string
 	captures bool
+	appends  bool
 	kind     Kind
 }
 
@@ -169,7 +170,7 @@ func (s *Set) addCarrier(t *carrierTable) error {
 	c := &carrier{
 		g:    grammar{values: set(t.Values), cluster: t.Cluster, shortValues: t.ShortValues},
 		skip: t.Skip, assign: t.Assignments, line: newFlagSet(t.Line), rest: t.Rest,
-		after: t.After, until: t.Until, nothing: newFlagSet(t.Nothing), as: t.As, captures: t.Captures,
+		after: t.After, until: t.Until, nothing: newFlagSet(t.Nothing), as: t.As, captures: t.Captures, appends: t.Appends,
 	}
 	switch c.rest {
 	case "", "argv", "line", "lines", "either", "none":
@@ -245,7 +246,11 @@ func (s *Set) addRule(t *ruleTable, source string) error {
 	if p := s.programs[t.Programs[0]]; p != nil && p.grammar != nil {
 		own = p.grammar.light // a tool's own asking options; its table stands before its rules
 	}
-	r.light = newFlagSet(commonLight, own, t.LightFlags)
+	common := commonLight
+	if t.NoCommon {
+		common = nil
+	}
+	r.light = newFlagSet(common, own, t.LightFlags)
 	for _, name := range t.Programs {
 		p := s.program(name)
 		p.rules = append(p.rules, r)

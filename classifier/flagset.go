@@ -56,14 +56,27 @@ func (f *flagSet) has(flag string) bool {
 	return false
 }
 
-// glob matches a pattern with at most one "*", anywhere.
+// glob matches a pattern in which each "*" stands for any text.
 func glob(pattern, word string) bool {
-	i := strings.IndexByte(pattern, '*')
-	if i < 0 {
+	head, rest, star := strings.Cut(pattern, "*")
+	if !star {
 		return pattern == word
 	}
-	head, tail := pattern[:i], pattern[i+1:]
-	return len(word) >= len(head)+len(tail) && strings.HasPrefix(word, head) && strings.HasSuffix(word, tail)
+	if !strings.HasPrefix(word, head) {
+		return false
+	}
+	word = word[len(head):]
+	for {
+		part, more, again := strings.Cut(rest, "*")
+		if !again {
+			return strings.HasSuffix(word, part)
+		}
+		i := strings.Index(word, part)
+		if i < 0 {
+			return false
+		}
+		word, rest = word[i+len(part):], more
+	}
 }
 
 func globAny(patterns []string, word string) bool {

@@ -42,7 +42,7 @@ func (r *rule) match(p *parsed, path string, env []string) (o outcome, sub, why 
 	if r.operands != nil && !r.hasOperand(p, sub) {
 		return miss, 0, -1
 	}
-	if i := p.has(r.light, limit); i >= 0 {
+	if i := p.asks(r.light, limit, sub); i >= 0 {
 		return asks, sub, i
 	}
 	if r.needOperand && p.next(sub) < 0 && !p.hasOpaque() {

@@ -26,8 +26,8 @@ func cutVersion(name string) string {
 	if i > 0 && name[i-1] == '-' {
 		i--
 	}
-	if i == 0 {
-		return name
+	if i < 2 {
+		return name // m4 is not "m"
 	}
 	return name[:i]
 }

@@ -67,6 +67,7 @@ type (
 		Nothing     []string `toml:"nothing"`
 		As          []string `toml:"as"`
 		Captures    bool     `toml:"captures"`
+		Appends     bool     `toml:"appends"`
 		Kind        []string `toml:"kind"`
 	}
 
@@ -98,6 +99,7 @@ type (
 		Operands      []string `toml:"operands"`
 		NeedOperand   bool     `toml:"need_operand"`
 		Leading       bool     `toml:"leading"`
+		NoCommon      bool     `toml:"no_common"`
 		LightFlags    []string `toml:"light_flags"`
 		LightOperands []string `toml:"light_operands"`
 		LightEnv      []string `toml:"light_env"`

@@ -56,7 +56,11 @@ func (w *lineWalk) parts(b *strings.Builder, parts []syntax.WordPart, quoted boo
 		case *syntax.ArithmExp:
 			b.WriteByte('1')
 		case *syntax.ProcSubst:
-			b.WriteString("/dev/fd/63")
+			if downloads(p.Stmts) {
+				b.WriteString("/dev/fd/piped-installer")
+			} else {
+				b.WriteString("/dev/fd/63")
+			}
 		case *syntax.ExtGlob:
 			b.WriteString("*")
 		default:
@@ -101,11 +105,27 @@ func (w *lineWalk) subst(b *strings.Builder, c *syntax.CmdSubst, quoted bool) {
 			}
 		}
 	}
-	if quoted && b.Len() == 0 {
+	switch {
+	case downloads(c.Stmts):
+		b.WriteString("piped-installer") // a shell that runs this word runs what was fetched
+	case quoted && b.Len() == 0:
 		b.WriteString("{…}")
-		return
+	default:
+		b.WriteString("$…")
 	}
-	b.WriteString("$…")
+}
+
+// downloads reports whether the only command is curl or wget.
+func downloads(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	call, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 {
+		return false
+	}
+	name := call.Args[0].Lit()
+	return name == "curl" || name == "wget"
 }
 
 // unescape takes the backslashes off an unquoted word.
