@@ -12,13 +12,14 @@ CONFDIR ?= /etc/headroom
 
 # The version comes from the checkout. A checkout that git refuses to read
 # (of another owner) is built without one rather than not at all.
-BUILDVCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
-BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '-s -w'
+BUILDVCS  := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+BUILD_DIR ?= build
+BUILD     := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags '-s -w'
 
 # How long the virtual machines may take in all. Without KVM everything inside
 # them runs 20 to 50 times slower.
-VM_TIMEOUT ?= 30m
-VM_RUN     ?= .
+VM_TIMEOUT ?= 60m
+VM_RUN     ?=
 
 # With it staticcheck is part of `make lint`: .ci/run sets it.
 STATICCHECK ?=
@@ -38,17 +39,17 @@ help:
 
 SOURCES := go.mod go.sum $(shell find loader classifier governor cmd -type f ! -name '*_test.go' ! -path '*/testdata/*')
 
-build/headroomd: $(SOURCES)
+$(BUILD_DIR)/headroomd: $(SOURCES)
 	$(BUILD) -o $@ ./cmd/headroomd
 
 .PHONY: build
-build: build/headroomd
+build: $(BUILD_DIR)/headroomd
 
 # As root it guards the whole machine; as anybody else it watches, and acts on
 # what that user may touch. It says in its first lines which it is, and why.
 .PHONY: run
-run: build/headroomd
-	./build/headroomd serve
+run: $(BUILD_DIR)/headroomd
+	$(BUILD_DIR)/headroomd serve
 
 .PHONY: deps
 deps:
@@ -63,7 +64,7 @@ check:
 # times, and a machine without KVM takes both cores.
 .PHONY: vmtest
 vmtest:
-	HEADROOM_VM=1 $(GO) test -count=1 -p 1 -v -run '$(VM_RUN)' -timeout $(VM_TIMEOUT) ./vmtests/...
+	HEADROOM_VM=1 HEADROOM_VM_RUN='$(VM_RUN)' $(GO) test -count=1 -p 1 -v -timeout $(VM_TIMEOUT) ./vmtests/...
 
 .PHONY: test
 test: deps check vmtest
@@ -91,11 +92,11 @@ check-generate: generate
 
 # Settings that are there already are never touched.
 .PHONY: install
-install: build/headroomd
+install: $(BUILD_DIR)/headroomd
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(CONFDIR)/headroom.toml.d' '$(DESTDIR)$(CONFDIR)/rules.d'
-	install -m 0755 build/headroomd '$(DESTDIR)$(BINDIR)/headroomd'
-	sed 's|^ExecStart=/usr/bin/|ExecStart=$(BINDIR)/|' cmd/headroomd/headroomd.service > build/headroomd.service
-	install -m 0644 build/headroomd.service '$(DESTDIR)$(UNITDIR)/headroomd.service'
+	install -m 0755 '$(BUILD_DIR)/headroomd' '$(DESTDIR)$(BINDIR)/headroomd'
+	sed 's|^ExecStart=/usr/bin/|ExecStart=$(BINDIR)/|' cmd/headroomd/headroomd.service > '$(BUILD_DIR)/headroomd.service'
+	install -m 0644 '$(BUILD_DIR)/headroomd.service' '$(DESTDIR)$(UNITDIR)/headroomd.service'
 	test -e '$(DESTDIR)$(CONFDIR)/headroom.toml' || install -m 0644 cmd/headroomd/headroom.toml '$(DESTDIR)$(CONFDIR)/headroom.toml'
 	@test -n '$(DESTDIR)' || echo 'Start it with: systemctl daemon-reload && systemctl enable --now headroomd'
 
@@ -107,4 +108,4 @@ uninstall:
 
 .PHONY: clean
 clean:
-	rm -rf build
+	rm -rf '$(BUILD_DIR)'

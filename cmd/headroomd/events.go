@@ -110,7 +110,10 @@ func eventsOf(path string, filter journal.Filter, show func(journal.Record) erro
 			return err
 		}
 	}
-	if skipped > 0 {
+	if skipped == 1 {
+		return fmt.Errorf("%s: 1 line is no record and was left out", path)
+	}
+	if skipped > 1 {
 		return fmt.Errorf("%s: %d lines are no records and were left out", path, skipped)
 	}
 	return nil

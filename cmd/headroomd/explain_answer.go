@@ -85,8 +85,14 @@ func (e *explainer) command(c classifier.Command) answer {
 }
 
 func (e *explainer) complete(a answer) answer {
+	// An array is one also when it is empty: scripts go through it.
 	if a.Trace == nil {
 		a.Trace = []string{}
+	}
+	for i := range a.Commands {
+		if a.Commands[i].Trace == nil {
+			a.Commands[i].Trace = []string{}
+		}
 	}
 	if a.Class == classifier.Heavy {
 		c := e.capNow()

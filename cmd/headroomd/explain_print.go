@@ -62,11 +62,7 @@ func printHeavy(w io.Writer, a answer) {
 		field(w, "caught", captured)
 	}
 	if c := a.Cap; c != nil {
-		swap := fmt.Sprintf("%d MB of swap", c.SwapMB)
-		if c.SwapMB < 0 {
-			swap = "any swap"
-		}
-		field(w, "cap now", fmt.Sprintf("%d MB and %s: %s", c.MemoryMB, swap, c.Why))
+		field(w, "cap now", fmt.Sprintf("%d MB and %s: %s", c.MemoryMB, swapWords(c.SwapMB), c.Why))
 	}
 	if a.Remedy != "" {
 		field(w, "too big?", a.Remedy)

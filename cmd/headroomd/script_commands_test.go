@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -69,8 +66,7 @@ func fakeGovernor(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var s governor.Snapshot
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &s))
-	log := slog.New(slog.DiscardHandler)
-	j := journal.New(journal.Options{Log: log})
+	j := journal.New(journal.Options{})
 	if len(args) == 3 {
 		for line := range strings.Lines(ts.ReadFile(args[2])) {
 			var r journal.Record
@@ -78,21 +74,16 @@ func fakeGovernor(ts *testscript.TestScript, neg bool, args []string) {
 			j.Add(r)
 		}
 	}
-	path := ts.MkAbs(args[0])
-	server := control.NewServer(path, fixedState(s), j, log)
+	server := control.NewServer(ts.MkAbs(args[0]), fixedState(s), j, nil)
+	listener, err := server.Listen()
+	ts.Check(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- server.Run(ctx) }()
+	go func() { done <- server.Serve(ctx, listener) }()
 	ts.Defer(func() {
 		cancel()
-		ts.Check(<-done)
+		if err := <-done; err != nil {
+			ts.Logf("control server: %v", err)
+		}
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("no socket at %s", path)
-		}
-	}
 }

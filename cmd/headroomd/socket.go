@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -51,7 +52,7 @@ func ask(named string, question func(*control.Client) error) error {
 			return err
 		}
 		if first == nil {
-			first = err
+			first = fmt.Errorf("nobody listens at %s: %w", path, control.ErrNoDaemon)
 		}
 	}
 	return first

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/journal"
@@ -26,8 +27,9 @@ func printStatus(w io.Writer, s governor.Snapshot) {
 	printEnded(w, s)
 	printLargest(w, s)
 	if s.Mode != modeNone {
-		fmt.Fprintf(w, "\nthe governor itself: %.1f MB, %.1f s of CPU, %d of %d execs looked at, %d lost\n",
-			s.Self.RSSMB, s.Self.CPUS, s.Source.Reported, s.Source.Seen, s.Self.LostEvents)
+		fmt.Fprintln(w)
+		field(w, "itself", fmt.Sprintf("%.1f MB, %.1f s of CPU; %d of %d execs looked at, %d lost",
+			s.Self.RSSMB, s.Self.CPUS, s.Source.Reported, s.Source.Seen, s.Self.LostEvents))
 	}
 }
 
@@ -49,10 +51,13 @@ func modeWords(s governor.Snapshot) string {
 
 func printMemory(w io.Writer, s governor.Snapshot) {
 	m, l := s.Memory, s.Limits
-	memory := fmt.Sprintf("%s of %s MB available", megabytes(m.AvailableMB), megabytes(m.TotalMB))
-	if level := memoryLevel(m, l); level != "" {
-		memory += " (" + level + ")"
+	if m.AvailableMB < 0 {
+		field(w, "memory", "not known: /proc/meminfo does not tell what is available")
+		return
 	}
+	memory := fmt.Sprintf("%s of %s MB available", megabytes(m.AvailableMB), megabytes(m.TotalMB))
+	reading := watchdog.Reading{MemAvailable: m.AvailableMB << 20}
+	memory += fmt.Sprintf(" (%s)", reading.Level(watchdog.Lines{ReserveMB: l.ReserveMB, CriticalMB: l.CriticalMB}))
 	switch {
 	case m.SwapTotalMB == 0:
 		memory += ", no swap"
@@ -66,41 +71,31 @@ func printMemory(w io.Writer, s governor.Snapshot) {
 		field(w, "pressure", "not told by this kernel (psi=1 on its command line turns it on)")
 	}
 	field(w, "kept back", fmt.Sprintf("%s MB in reserve; critical below %s MB", megabytes(l.ReserveMB), megabytes(l.CriticalMB)))
-	next := "a heavy command that starts now would get " + megabytes(l.NextCapMB) + " MB"
-	switch {
-	case l.NextCapMB <= 0:
-		next = "no cap can be named while the memory is not known"
-	case l.SwapMB < 0:
-		next += " and any swap"
-	default:
-		next += fmt.Sprintf(" and %d MB of swap", l.SwapMB)
-	}
-	field(w, "next cap", next)
-}
-
-// memoryLevel is "" where it is not known.
-func memoryLevel(m governor.MemoryStatus, l governor.LimitsStatus) string {
-	if m.AvailableMB < 0 {
-		return ""
-	}
-	reading := watchdog.Reading{MemAvailable: m.AvailableMB << 20}
-	return reading.Level(watchdog.Lines{ReserveMB: l.ReserveMB, CriticalMB: l.CriticalMB}).String()
+	next := fmt.Sprintf("a heavy command now gets %s MB", megabytes(l.NextCapMB))
+	field(w, "next cap", next+" and "+swapWords(l.SwapMB))
 }
 
 // printMeans says by what means it works here, and why not by better ones.
 func printMeans(w io.Writer, s governor.Snapshot) {
 	field(w, "sees by", s.Source.Name+because(s.Source.Why))
-	caps := "caps by"
 	where := s.Contain.Name
 	if !s.Contain.MemoryController && where != "none" {
 		where += ", without the kernel's memory controller: no cap is enforced"
 	}
-	field(w, caps, where+because(s.Contain.Why))
+	field(w, "caps by", where+because(s.Contain.Why))
 	catch := "no, a command runs free until it is moved"
 	if s.Contain.Catch {
 		catch = "stopped while it is moved"
 	}
 	field(w, "catches", catch+because(s.Contain.CatchWhy))
+}
+
+// swapWords is what a job may swap beyond its cap; -1 is no limit.
+func swapWords(mb int64) string {
+	if mb < 0 {
+		return "any swap"
+	}
+	return fmt.Sprintf("%d MB of swap", mb)
 }
 
 func because(why string) string {
@@ -114,19 +109,15 @@ func printJobs(w io.Writer, s governor.Snapshot) {
 	if s.Mode == modeNone {
 		return
 	}
-	fmt.Fprintf(w, "\nHEAVY JOBS  %d running, %d at a time\n", len(s.Jobs), s.Limits.MaxHeavyJobs)
-	if len(s.Queue) > 0 {
-		fmt.Fprintf(w, "            %d waiting\n", len(s.Queue))
-	}
-	jobs := append(append([]governor.JobStatus{}, s.Jobs...), s.Queue...)
+	fmt.Fprintf(w, "\nHEAVY JOBS  %d running, %d waiting, slots for %d\n", len(s.Jobs), len(s.Queue), s.Limits.MaxHeavyJobs)
+	jobs := slices.Concat(s.Jobs, s.Queue)
 	if len(jobs) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%-10s %-8s %-10s %-9s %13s  %s\n", "ID", "AGE", "STATE", "FAMILY", "MB USED/CAP", "COMMAND")
+	fmt.Fprintf(w, "%-8s %-7s %-9s %-14s %11s  %s\n", "ID", "AGE", "STATE", "FAMILY", "MB USED/CAP", "COMMAND")
 	for _, j := range jobs {
-		used := megabytes(j.MemoryMB) + "/" + capWords(j)
-		fmt.Fprintf(w, "%-10s %-8s %-10s %-9s %13s  %s\n", journal.Escape(j.ID, 10), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 10),
-			journal.Escape(j.Family, 9), used, journal.Escape(j.Command, columns-56))
+		fmt.Fprintf(w, "%-8s %-7s %-9s %-14s %11s  %s\n", journal.Escape(j.ID, 8), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 9),
+			journal.Escape(j.Family, 14), megabytes(j.MemoryMB)+"/"+capWords(j), journal.Escape(j.Command, columns-55))
 		printRemarks(w, j)
 	}
 }
@@ -139,23 +130,29 @@ func printEnded(w io.Writer, s governor.Snapshot) {
 	if len(s.Recent) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nENDED LATELY\n%-10s %-8s %-9s %13s  %s\n", "ID", "BEGAN", "FAMILY", "MB PEAK/CAP", "COMMAND")
+	fmt.Fprintf(w, "\nENDED LATELY\n%-8s %-7s %-14s %11s  %s\n", "ID", "BEGAN", "FAMILY", "MB PEAK/CAP", "COMMAND")
 	for _, j := range s.Recent[max(0, len(s.Recent)-shownEnded):] {
-		fmt.Fprintf(w, "%-10s %-8s %-9s %13s  %s\n", journal.Escape(j.ID, 10), age(s.Time.Sub(j.Since)),
-			journal.Escape(j.Family, 9), megabytes(j.PeakMB)+"/"+capWords(j), journal.Escape(j.Command, columns-45))
+		fmt.Fprintf(w, "%-8s %-7s %-14s %11s  %s\n", journal.Escape(j.ID, 8), age(s.Time.Sub(j.Since)), journal.Escape(j.Family, 14),
+			megabytes(j.PeakMB)+"/"+capWords(j), journal.Escape(j.Command, columns-45))
 		printRemarks(w, j)
 	}
 }
 
 // printRemarks are the lines below a job: a kill at its cap, and its note.
 func printRemarks(w io.Writer, j governor.JobStatus) {
-	if j.OOMKills > 0 {
-		fmt.Fprintf(w, "           went over its cap: the kernel killed %d of its processes\n", j.OOMKills)
+	remark := func(text string) {
+		for _, line := range wrap(text, columns-9) {
+			fmt.Fprintf(w, "%9s%s\n", "", line)
+		}
+	}
+	switch {
+	case j.OOMKills == 1:
+		remark("went over its cap: the kernel killed one of its processes")
+	case j.OOMKills > 1:
+		remark(fmt.Sprintf("went over its cap: the kernel killed %d of its processes", j.OOMKills))
 	}
 	if j.Note != "" {
-		for _, line := range wrap(j.Note, columns-11) {
-			fmt.Fprintf(w, "           %s\n", line)
-		}
+		remark(j.Note)
 	}
 }
 
