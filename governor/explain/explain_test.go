@@ -139,6 +139,50 @@ func TestJob(t *testing.T) {
 	}
 }
 
+func TestShorten(t *testing.T) {
+	tests := []struct {
+		name, text string
+		width      int
+		want       string
+	}{
+		{"fits", "npm test", 8, "npm test"},
+		{"one too many", "npm tests", 8, "npm tes…"},
+		{"letters and not bytes", "üüüü", 4, "üüüü"},
+		{"empty", "", 4, ""},
+	}
+	for _, test := range tests {
+		if got := shorten(test.text, test.width); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	tests := []struct {
+		n    int64
+		word string
+		want string
+	}{
+		{0, "event", "0 events"},
+		{1, "process", "1 process"},
+		{2, "process", "2 processes"},
+	}
+	for _, test := range tests {
+		if got := plural(test.n, test.word); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+// A line is read in a terminal: hostile words neither break nor stretch it.
+func TestLineIsOneLine(t *testing.T) {
+	hostile := strings.Repeat("\x1b[2J\n\u202e", 500)
+	r := journal.Record{Time: noon, Event: journal.Left, Command: hostile, Reason: hostile, Family: hostile, PID: 3}
+	if got := Line(r); strings.ContainsAny(got, "\n\x1b\u202e") || len(got) > lineBytes {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for seconds, want := range map[float64]string{0.04: "0.0 s", 9.94: "9.9 s", 61: "61 s", 150: "2 min 30 s", 7260: "2 h 1 min"} {
 		if got := duration(seconds); got != want {

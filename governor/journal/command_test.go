@@ -60,6 +60,18 @@ func TestCommand(t *testing.T) {
 		{"shell line, flag", []string{"sh", "-c", "db --password 'hunter 2' x"}, `sh -c 'db --password *** ***'\'' x'`},
 		{"shell line, second command", []string{"sh", "-c", "export TOKEN=hunter2; npm test"}, "sh -c 'export TOKEN=***; npm test'"},
 
+		{"shell line, spaces around", []string{"python3", "-c", `password = "hunter2"; run()`}, `python3 -c 'password = ***; run()'`},
+		{"docker login", []string{"docker", "login", "-u", "me", "-p", "hunter2"}, "docker login -u me -p ***"},
+		{"docker variable", []string{"docker", "run", "-e", "DB_PASSWORD=hunter2", "img"}, "docker run -e DB_PASSWORD=*** img"},
+		{"docker variable attached", []string{"docker", "run", "-eDB_PASSWORD=hunter2", "img"}, "docker run -eDB_PASSWORD=*** img"},
+		{"connection string", []string{"psql", "host=h password=hunter2 user=me"}, "psql 'host=h password=*** ***'"},
+		{"long flag with a header", []string{"curl", "--header=Authorization: token hunter2"}, "curl '--header=Authorization: *** ***'"},
+		{"one-time password", []string{"sh", "-c", "npm publish --otp 123456 --dry-run"}, "sh -c 'npm publish --otp *** --dry-run'"},
+		{"backquotes", []string{"sh", "-c", "db --password `cat hunter2` x"}, "sh -c 'db --password *** ***` x'"},
+		{"aws", []string{"env", "AWS_SECRET_ACCESS_KEY=hunter2", "make"}, "env AWS_SECRET_ACCESS_KEY=*** make"},
+		{"web token", []string{"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"}, "x ***"},
+
+		{"not a secret: published port", []string{"docker", "run", "-p", "8080:80", "img"}, "docker run -p 8080:80 img"},
 		{"not a secret: author", []string{"git", "log", "--author=me"}, "git log --author=me"},
 		{"not a secret: directory", []string{"env", "PWD=/home", "x"}, "env PWD=/home x"},
 		{"not a secret: stdin", []string{"docker", "login", "--password-stdin", "host"}, "docker login --password-stdin host"},
@@ -78,6 +90,53 @@ func TestCommand(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	tests := []struct {
+		name        string
+		here, alone bool // with its value in the same word, and without
+	}{
+		{"password", true, true},
+		{"--db-password", true, true},
+		{"PGPASSWORD", true, true},
+		{"DB_PASSWORD", true, true},
+		{"npmAuthToken", true, true},
+		{"HTTPToken", true, true},
+		{"SSH_AUTH_SOCK", false, false},
+		{"max-tokens", false, false},
+		{"token-file", false, false},
+		{"--api-key", true, true},
+		{"apiKey", true, true},
+		{"ENCRYPTION_KEY", true, true},
+		{"sort-key", true, false},
+		{"KEY", true, false},
+		{"monkey", false, false},
+		{"PWD", false, false},
+		{"MYSQL_PWD", true, true},
+		{"compass", false, false},
+		{"", false, false},
+		{"---", false, false},
+	}
+	for _, test := range tests {
+		if got := secretName(test.name, false); got != test.here {
+			t.Errorf("%q with a value: got %v", test.name, got)
+		}
+		if got := secretName(test.name, true); got != test.alone {
+			t.Errorf("%q alone: got %v", test.name, got)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, text := range []string{"", " ", "a", " a", "a ", "a b", "a  b\tc", "a;b|c && d", "http://h/?a=1&b=2 c", "\xff \xff", "ü é"} {
+		if got := strings.Join(split(text), ""); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+	if got := split("a=1; b && c"); len(got) != 5 {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -31,6 +31,7 @@ func shellFlag(word string) bool {
 // that has several (a shell line, a header).
 type masker struct {
 	program string // of shortFlags, when it was named
+	last    string // the word before
 	next    bool   // the next word is a secret
 	user    bool   // the next word is USER:PASSWORD
 }
@@ -73,9 +74,15 @@ func (m *masker) word(word string, shellLine bool) string {
 // part masks one word without spaces in it. When its secret goes on behind a
 // space, open is the quote that ends it, or 'E' when none does.
 func (m *masker) part(part string) (out string, open byte) {
+	last := m.last
+	m.last = part
+	if !m.next && (part == "=" || part == ":" || part == ":=") && secretName(last, true) {
+		m.next = true
+		return part, 0
+	}
 	if m.next {
 		m.next = false
-		quoted := strings.IndexByte(`"'`, part[0]) >= 0
+		quoted := strings.IndexByte("\"'`", part[0]) >= 0
 		if quoted && strings.Count(part, part[:1]) == 1 {
 			return masked, part[0]
 		}
@@ -124,7 +131,8 @@ func (m *masker) part(part string) (out string, open byte) {
 // letter. Upper case: the value is USER:PASSWORD.
 var shortFlags = map[string]string{
 	"sshpass": "p", "mysql": "p", "mysqldump": "p", "mysqladmin": "p", "mariadb": "p", "mariadb-dump": "p",
-	"redis-cli": "a", "curl": "U", "mongosh": "p", "mongo": "p", "mongodump": "p", "docker": "p", "podman": "p",
+	"redis-cli": "a", "curl": "U", "mongosh": "p", "mongo": "p", "mongodump": "p",
+	"login": "p", // docker login; the -p of docker run is a port
 }
 
 func (m *masker) short(part string) (string, bool) {
@@ -176,74 +184,6 @@ func openQuote(part string) byte {
 		}
 	}
 	return 0
-}
-
-var secretWords = map[string]bool{
-	"password": true, "passwd": true, "passphrase": true, "pass": true, "pwd": true, "pw": true,
-	"secret": true, "secrets": true, "token": true, "tokens": true, "authtoken": true, "accesstoken": true,
-	"apikey": true, "accesskey": true, "secretkey": true, "privatekey": true, "credential": true, "credentials": true,
-	"auth": true, "authorization": true, "cookie": true, "cookies": true, "sessionid": true, "bearer": true, "otp": true,
-	"dsn": true, "pat": true, "jwt": true, "webhook": true,
-}
-
-// harmlessWords make a name say where a secret is, or how much, and not what.
-var harmlessWords = map[string]bool{
-	"file": true, "path": true, "dir": true, "stdin": true, "prompt": true, "fd": true, "env": true, "command": true,
-	"cmd": true, "helper": true, "max": true, "min": true, "count": true, "limit": true, "length": true, "sock": true,
-	"type": true, "mode": true, "method": true,
-}
-
-// secretName reports whether a name of a flag, variable or header names a
-// secret. alone: its value is not in the same word, so a weak hint such as
-// "key" is not enough.
-func secretName(name string, alone bool) bool {
-	name = strings.Trim(name, "-")
-	if name == "PWD" || name == "OLDPWD" {
-		return false
-	}
-	words := nameWords(name)
-	found := false
-	for i, word := range words {
-		switch {
-		case harmlessWords[word]:
-			return false
-		case secretWords[word]:
-			found = true
-		case word == "key" && (!alone || i > 0 && keyKinds[words[i-1]]):
-			found = true
-		}
-	}
-	return found
-}
-
-var keyKinds = map[string]bool{
-	"api": true, "access": true, "secret": true, "private": true, "encryption": true, "signing": true, "auth": true,
-	"account": true, "license": true, "master": true,
-}
-
-// nameWords cuts GITHUB_TOKEN, auth-token, npm.authToken into lower-case words.
-func nameWords(name string) []string {
-	var words []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			words = append(words, word.String())
-			word.Reset()
-		}
-	}
-	runes := []rune(name)
-	for i, r := range runes {
-		if !unicode.IsLetter(r) {
-			end()
-			continue
-		}
-		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			end()
-		}
-		word.WriteRune(unicode.ToLower(r))
-	}
-	end()
-	return words
 }
 
 var (
