@@ -79,6 +79,7 @@ func (t *Tracer) enter(tr *Tracee) {
 	if tr.seen.IsZero() {
 		tr.seen = t.lastSeize
 	}
+	tr.asked = t.lastSeize
 	tr.deadline = t.lastSeize.Add(t.bound)
 	tr.set(Stopping, nil)
 	t.table = append(t.table, tr)
@@ -116,8 +117,18 @@ func (t *Tracer) scan() {
 }
 
 func (t *Tracer) step(tr *Tracee, now time.Time) {
+	// A thread that calls exec passes to its leader's pid, at times between the
+	// seize and the interrupt; so what has not stopped is asked again.
+	again := now.Sub(tr.asked) >= time.Millisecond
+	if again {
+		tr.asked = now
+	}
 	for i := range tr.threads {
-		tr.threads[i].poll(&t.status, tr.letGo)
+		th := &tr.threads[i]
+		th.poll(&t.status, tr.letGo)
+		if again && (th.phase == running || th.phase == leaving) {
+			interrupt(th.tid)
+		}
 	}
 	if tr.letGo {
 		return
@@ -162,10 +173,13 @@ func (t *Tracer) arrived(tr *Tracee, now time.Time) {
 			return
 		}
 	}
-	// While it is seized, its pid cannot become another's.
+	// While it is seized, its pid cannot become another's; but it may be a
+	// thread's that called exec and killed the one that had stopped.
 	switch stat, err := t.fs.Stat(tr.id.PID); {
 	case err != nil:
 		t.dismiss(tr, fate(err), fmt.Errorf("identity of the stopped process: %w", err))
+		return
+	case stat.State != 't' && tr.again(tr.id.PID):
 		return
 	case tr.id.Start == 0:
 		tr.id.Start = stat.ID.Start
@@ -180,6 +194,18 @@ func (t *Tracer) arrived(tr *Tracee, now time.Time) {
 	fault.At("stopped", tr.id.PID)
 	tr.handOver()
 	fault.At("delivered", tr.id.PID)
+}
+
+// again has the thread of that tid stopped once more; false if it is not held.
+func (tr *Tracee) again(tid int) bool {
+	for i := range tr.threads {
+		if th := &tr.threads[i]; th.tid == tid && !th.phase.ended() {
+			th.phase = running
+			interrupt(tid)
+			return true
+		}
+	}
+	return false
 }
 
 // dismiss lets every thread of the process go, each at its next stop if it is

@@ -40,8 +40,9 @@ const (
 	// Reaped: it died in the tracer's hands, which gave its exit status on to
 	// its parent.
 	Reaped
-	// Gone: it had ended before it was seized, or its pid is another
-	// process's by now.
+	// Gone: it had ended before it was seized, its pid is another process's by
+	// now, or another thread of it called exec, which ends the one that was
+	// held (and is an exec that its source tells of).
 	Gone
 	// Refused: another traces it, the kernel does not allow it, or this
 	// tracer holds it already (ErrHeld).
@@ -103,6 +104,7 @@ type Tracee struct {
 	threads   []thread
 	seen      time.Time
 	deadline  time.Time
+	asked     time.Time // when its threads were last interrupted
 	stoppedAt time.Time
 }
 
