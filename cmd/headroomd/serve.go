@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -111,8 +112,10 @@ type daemonParts struct {
 	journal *journal.Journal
 	gov     *governor.Governor
 	control *control.Server
-	banner  func() string
-	log     *slog.Logger
+	// Bound before READY=1, so that who waits for the unit can ask at once.
+	listener net.Listener
+	banner   func() string
+	log      *slog.Logger
 }
 
 // assemble opens what the daemon needs, the best that is to be had of each.
@@ -148,10 +151,15 @@ func assemble(ctx context.Context, config governor.Config, places places, log *s
 		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
 	})
 	w.found = gov.Found
+	server := control.NewServer(places.socket, gov, ledger, log)
+	listener, err := server.Listen()
+	if err != nil {
+		return nil, errors.Join(err, w.source.Close(), tier.backend.Close())
+	}
 	return &daemonParts{
 		watch: w, backend: tier.backend, journal: ledger, gov: gov, log: log,
-		control: control.NewServer(places.socket, gov, ledger, log),
-		banner:  func() string { return banner(config, w.Status(), tier.status, memory, places) },
+		control: server, listener: listener,
+		banner: func() string { return banner(config, w.Status(), tier.status, memory, places) },
 	}, nil
 }
 
@@ -175,7 +183,7 @@ func (d *daemonParts) run(ctx context.Context) error {
 	rest.Go(func() { ended("journal", d.journal.Run(journalCtx)) })
 	tracing.Go(func() { ended("source", d.watch.run(traceCtx)) })
 	var serving sync.WaitGroup
-	serving.Go(func() { ended("control", d.control.Run(ctx)) })
+	serving.Go(func() { ended("control", d.control.Serve(ctx, d.listener)) })
 
 	if interactive() {
 		fmt.Fprint(os.Stderr, d.banner())

@@ -33,7 +33,8 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	if want == "cgroupfs" {
 		return tier{}, errors.New("contain = cgroupfs is not in this version; auto, systemd and none are")
 	}
-	s, err := contain.NewSystemd(ctx, contain.SystemdOptions{FS: fs, Log: log})
+	mount := contain.Probe("").CgroupRoot
+	s, err := contain.NewSystemd(ctx, contain.SystemdOptions{FS: fs, CgroupRoot: mount, Log: log})
 	switch {
 	case err == nil:
 	case want == "systemd":
@@ -48,7 +49,7 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	if os.Geteuid() != 0 {
 		status.Catch, status.CatchWhy = false, "only root may stop other processes by ptrace"
 	}
-	return tier{backend: s, status: status, cgroups: s.CgroupRoot()}, nil
+	return tier{backend: s, status: status, cgroups: mount}, nil
 }
 
 func noTier(fs proc.FS, why string) tier {
