@@ -130,7 +130,9 @@ func (m *manager) start(ctx context.Context, unit string, props []sd.Property) e
 // jobError is a start job that ended, but not well.
 type jobError struct{ unit, result string }
 
-func (e *jobError) Error() string { return fmt.Sprintf("start %q: its job ended as %q", e.unit, e.result) }
+func (e *jobError) Error() string {
+	return fmt.Sprintf("start %q: its job ended as %q", e.unit, e.result)
+}
 
 func (m *manager) set(ctx context.Context, unit string, props []sd.Property) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

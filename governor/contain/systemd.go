@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -205,8 +207,10 @@ var ErrNoScope = errors.New("the scope is gone")
 func (s *Systemd) Close() error {
 	s.hold.close()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range s.managers {
+	all := slices.Collect(maps.Values(s.managers))
+	s.mu.Unlock()
+	// Without the lock: a manager that is being connected asks for another.
+	for _, m := range all {
 		m.close()
 	}
 	return nil
