@@ -122,3 +122,23 @@ func TestUnit(t *testing.T) {
 		}
 	}
 }
+
+// What systemd itself says about the unit, with a program in it that is here.
+func TestUnitBySystemd(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("systemd-analyze is not installed: nothing here reads units")
+	}
+	data, err := os.ReadFile("headroomd.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "headroomd.service")
+	text := strings.Replace(string(data), "ExecStart=/usr/bin/headroomd", "ExecStart=/bin/true", 1)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", path).CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
