@@ -1,0 +1,203 @@
+//go:build linux
+
+package contain_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/loader/proc"
+)
+
+// buildHog is a program that touches memory at full speed from its first
+// instruction on.
+func buildHog(t testing.TB) string {
+	return program(t, "hog", "-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector")
+}
+
+// anon is the anonymous memory of a stopped process, in bytes. smaps_rollup
+// counts the pages; the counters of /proc/PID/status may lag by some dozens a
+// CPU.
+func anon(t testing.TB, pid int) int {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "\nAnonymous:")
+	var kb int
+	if _, err := fmt.Sscan(rest, &kb); err != nil {
+		t.Fatalf("smaps_rollup: %v\n%s", err, data)
+	}
+	return kb << 10
+}
+
+// busy keeps the CPUs busy, n loops at the ordinary priority.
+func busy(t testing.TB, n int) {
+	for range n {
+		loop := exec.Command("/bin/sh", "-c", "while :; do :; done")
+		if err := loop.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { loop.Process.Kill(); loop.Wait() })
+	}
+}
+
+// startReal runs a tracer on the kernel's execs of hog.
+func startReal(t testing.TB, bound time.Duration) (*contain.Tracer, <-chan *contain.Tracee) {
+	t.Helper()
+	feed := newPerfFeed(t, "hog")
+	tracer := contain.NewTracer(contain.Options{FS: procFS, Bound: bound, Priority: true})
+	caught := make(chan *contain.Tracee, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- tracer.Run(ctx, feed, func(x *proc.Exec) *contain.Catch {
+			stat, err := procFS.Stat(x.ID.PID)
+			if err != nil {
+				return nil
+			}
+			return &contain.Catch{ID: stat.ID, Stop: true, Deliver: func(tr *contain.Tracee) { caught <- tr }}
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	eventually(t, "the tracer runs", func() bool { return tracer.Priority() != "not running yet" })
+	return tracer, caught
+}
+
+func quantile(all []time.Duration, q float64) time.Duration {
+	slices.Sort(all)
+	return all[min(len(all)-1, int(q*float64(len(all))))]
+}
+
+// A hog at full speed on a machine whose CPUs are all busy: at most 1 MB is
+// touched before it is stopped.
+func TestHogIsStoppedEarly(t *testing.T) {
+	needRoot(t)
+	hog := buildHog(t)
+	tracer, caught := startReal(t, 5*time.Second)
+	if got := tracer.Priority(); got != "SCHED_FIFO 1" {
+		t.Skipf("the bound is for a thread in SCHED_FIFO; this one runs as %s", got)
+	}
+	busy(t, 3*runtime.NumCPU())
+	time.Sleep(100 * time.Millisecond) // the loops' first share is larger than their later ones
+	worst, after := 0, []time.Duration{}
+	for range 50 {
+		cmd := exec.Command(hog)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case tr := <-caught:
+			if tr.State() != contain.Stopped || tr.ID().PID != cmd.Process.Pid {
+				t.Fatalf("pid %d: %v %v (%v)", cmd.Process.Pid, tr.ID(), tr.State(), tr.Err())
+			}
+			worst = max(worst, anon(t, cmd.Process.Pid))
+			after = append(after, tr.StoppedAfter())
+			tr.Release()
+			<-tr.Done()
+		case <-time.After(10 * time.Second):
+			t.Fatal("not caught")
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	t.Logf("anon memory at the stop, worst of %d: %d KB; stopped after p50 %v, worst %v", len(after), worst>>10, quantile(after, .5), quantile(after, 1))
+	if worst > 1<<20 {
+		t.Errorf("%d KB of anonymous memory were touched before the stop, want at most 1024", worst>>10)
+	}
+}
+
+// A hundred heavy commands at once: every one is stopped, and soon.
+func TestBurst(t *testing.T) {
+	needRoot(t)
+	hog := buildHog(t)
+	_, caught := startReal(t, 10*time.Second)
+	const n = 100
+	var all []*exec.Cmd
+	for range n {
+		cmd := exec.Command(hog)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, cmd)
+	}
+	var after []time.Duration
+	for range n {
+		select {
+		case tr := <-caught:
+			if tr.State() != contain.Stopped {
+				t.Errorf("%v: %v (%v)", tr.ID(), tr.State(), tr.Err())
+			}
+			after = append(after, tr.StoppedAfter())
+			defer tr.Release()
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d of %d were caught", len(after), n)
+		}
+	}
+	for _, cmd := range all {
+		cmd.Process.Kill()
+	}
+	p50, p99 := quantile(after, .5), quantile(after, .99)
+	t.Logf("stopped after p50 %v, p99 %v", p50, p99)
+	if p99 > 20*time.Millisecond {
+		t.Errorf("p99 of exec to stopped %v, want at most 20 ms", p99)
+	}
+	for _, cmd := range all {
+		cmd.Wait()
+	}
+}
+
+// BenchmarkCatch is one whole catch of a running process, told of by a
+// descriptor: wake, judge, seize, stop, hand over, release, let go.
+func BenchmarkCatch(b *testing.B) {
+	needRoot(b)
+	c := startCounter(b, "busy")
+	r := startRig(b, contain.Options{Priority: true}, nil)
+	var after []time.Duration
+	b.ReportAllocs()
+	for b.Loop() {
+		tr := r.catch(b, c.id)
+		tr.Release()
+		<-tr.Done()
+		after = append(after, tr.StoppedAfter())
+	}
+	b.ReportMetric(float64(quantile(after, .5).Microseconds()), "µs-to-stop-p50")
+	b.ReportMetric(float64(quantile(after, .99).Microseconds()), "µs-to-stop-p99")
+}
+
+// BenchmarkLight is what an exec costs that nothing is to be done about.
+func BenchmarkLight(b *testing.B) {
+	r := contain.NewTracer(contain.Options{FS: procFS})
+	feed := newFakeFeed(b)
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- r.Run(ctx, feed, func(x *proc.Exec) *contain.Catch { return nil })
+	}()
+	b.ReportAllocs()
+	r.Call(func() {
+		x := &proc.Exec{ID: proc.ID{PID: 1}, Comm: "true"}
+		for b.Loop() {
+			r.Consider(x)
+		}
+		close(done)
+	})
+	<-done
+	cancel()
+	<-ended
+}
