@@ -59,15 +59,19 @@ func (c Cgroup) Value(t testing.TB, file string) int64 {
 	if err != nil {
 		t.Fatalf("read cgroup: %v", err)
 	}
-	word := strings.TrimSpace(string(data))
-	if word == "max" {
-		return -1
-	}
-	n, err := strconv.ParseInt(word, 10, 64)
+	n, err := number(strings.TrimSpace(string(data)))
 	if err != nil {
 		t.Fatalf("%s of %s: %v", file, c, err)
 	}
 	return n
+}
+
+// number reads a limit of the kernel's: "max" is -1.
+func number(word string) (int64, error) {
+	if word == "max" {
+		return -1, nil
+	}
+	return strconv.ParseInt(word, 10, 64)
 }
 
 // Field reads one line of a file of names and numbers, such as oom_kill of

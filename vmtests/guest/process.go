@@ -73,3 +73,18 @@ func ProcessMemory(pid int) (kb int64, err error) {
 	}
 	return kb, nil
 }
+
+// Tracer is the pid that traces pid; 0 for none, or when pid is gone.
+func Tracer(pid int) int {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if value, ok := strings.CutPrefix(line, "TracerPid:"); ok {
+			n, _ := strconv.Atoi(strings.TrimSpace(value))
+			return n
+		}
+	}
+	return 0
+}

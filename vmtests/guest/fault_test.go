@@ -1,0 +1,120 @@
+package guest
+
+import (
+	"strings"
+	"testing"
+)
+
+// points are the steps of a catch and of a placing, in their order.
+var points = []string{
+	"read", "judged", "seized", "interrupted", "stopped", "delivered",
+	"placing", "placed", "released", "detached",
+}
+
+// TestFaultDaemonKilled kills the daemon at each step. The process it was about
+// goes on and its parent never notices; the next daemon knows the job or has
+// let it go.
+func TestFaultDaemonKilled(t *testing.T) {
+	InVM(t)
+	InstallC(t, "pi", "hog", "fault/make")
+	s := Login(t, "pi")
+	s.Must("cd ~/fault")
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":self-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
+			pid := d.PID()
+			d.Reconfigure(nil, nil) // the next one lives
+			s.Send("./make 8 hold\n")
+			Eventually(t, patience, func() string {
+				if Alive(pid) {
+					return "the daemon lives on: the point was not reached"
+				}
+				return ""
+			})
+			var hog int
+			Eventually(t, patience, func() string {
+				pids := FindProcesses("./make 8 hold")
+				if len(pids) != 1 {
+					return "the command is gone with the daemon"
+				}
+				hog = pids[0]
+				if state := ProcessState(hog); state != "S" || Tracer(hog) != 0 {
+					return "the command is in state " + state
+				}
+				return ""
+			})
+			d.AwaitRestart(pid)
+			Eventually(t, patience, func() string {
+				c, jobs := CgroupOf(hog), d.Status().Jobs
+				for _, j := range jobs {
+					if j.Unit == c.Unit() {
+						return ""
+					}
+				}
+				if !c.InJob() && c == CgroupOf(s.PID) && len(jobs) == 0 {
+					return "" // let go
+				}
+				return "the command is in " + string(c) + ", which the new daemon does not know"
+			})
+			if state := ProcessState(hog); state != "S" {
+				t.Errorf("the command is in state %s", state)
+			}
+			s.Send("\x03")
+			if out, status := s.Wait(patience); status != 130 || strings.Contains(out, "Stopped") {
+				t.Errorf("Ctrl-C gives %d\n%s", status, out)
+			}
+			checkNothingStranded(t)
+		})
+	}
+}
+
+// TestFaultTraceeKilled kills the process at each step: its parent reaps it.
+func TestFaultTraceeKilled(t *testing.T) {
+	InVM(t)
+	InstallC(t, "pi", "hog", "fault/make")
+	s := Login(t, "pi")
+	s.Must("cd ~/fault")
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":tracee-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
+			pid := d.PID()
+			if out, status := s.RunWithin(patience, "./make 8 hold"); status != 137 {
+				t.Errorf("status %d, want 137\n%s", status, out)
+			}
+			// A second one, so that what the first left behind would show.
+			if out, status := s.RunWithin(patience, "./make 8 hold"); status != 137 {
+				t.Errorf("status of the second is %d, want 137\n%s", status, out)
+			}
+			if got := d.PID(); got != pid {
+				t.Errorf("the daemon was %d and is %d", pid, got)
+			}
+			checkNothingStranded(t)
+		})
+	}
+}
+
+// TestFaultSlowPlacing makes the placing slower than the tracer's bound: the
+// command is let go, is placed running, and it is told that it was late.
+func TestFaultSlowPlacing(t *testing.T) {
+	InVM(t)
+	InstallC(t, "pi", "hog", "fault/make")
+	d := Daemon{Env: []string{"HEADROOMD_FAULT=placing:sleep=1500", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
+	s := Login(t, "pi")
+	before := len(d.Events())
+	s.Send("~/fault/make 50 hold\n")
+	placed := d.Await("it was placed", before, func(e Event) bool { return e.Event == "placed" })
+	if !placed.Late || placed.StoppedMS < 200 || placed.StoppedMS > 1000 {
+		t.Errorf("late is %v, stopped for %v ms; want true, some 250 ms", placed.Late, placed.StoppedMS)
+	}
+	if placed.CaughtRSSMB == nil || *placed.CaughtRSSMB < 45 {
+		t.Errorf("it had its 50 MB when it was moved, told were %v", placed.CaughtRSSMB)
+	}
+	if c := CgroupOf(placed.PID); c.Unit() != placed.Unit {
+		t.Errorf("it is in %s, want %s", c, placed.Unit)
+	}
+	s.Send("\x03")
+	if _, status := s.Wait(patience); status != 130 {
+		t.Errorf("Ctrl-C gives %d", status)
+	}
+	checkNothingStranded(t)
+}

@@ -1,0 +1,59 @@
+package guest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHog: how much a program that takes memory from its first instruction on
+// has taken before its cap is in force.
+func TestHog(t *testing.T) {
+	InVM(t)
+	d := Daemon{}.Start(t)
+	program := InstallC(t, "pi", "hog", "hog/make")
+	s := Login(t, "pi")
+	t.Run("Idle", func(t *testing.T) { hogs(t, d, s, program, 20, 1) })
+	t.Run("FourBusyLoops", func(t *testing.T) {
+		StartService(t, "busy", nil, "sh", "-c", "for i in 1 2 3 4; do (while :; do :; done) & done; wait")
+		hogs(t, d, s, program, 20, 4)
+	})
+}
+
+func hogs(t *testing.T, d *Daemon, s *Session, program string, runs int, limitMB float64) {
+	session := CgroupOf(s.PID)
+	worst, worstOld, slowest := 0.0, 0.0, 0.0
+	for run := range runs {
+		before, events := session.Field(t, "memory.stat", "anon"), len(d.Events())
+		s.Send(fmt.Sprintf("%s 64 hold\n", program))
+		placed := d.Await("the hog was placed", events, func(e Event) bool {
+			return e.Event == "placed" || e.Event == "failed" || e.Event == "left"
+		})
+		if placed.Event != "placed" || placed.CaughtRSSMB == nil || placed.Isolated == nil || !*placed.Isolated {
+			t.Fatalf("run %d: %+v", run, placed)
+		}
+		// It has taken all that it wants when the scope is charged for it.
+		scope := Cgroup("/user.slice/user-1000.slice/" + placed.Unit)
+		Eventually(t, patience, func() string {
+			if n := scope.Value(t, "memory.current"); n < 60<<20 {
+				return fmt.Sprintf("the scope has %d bytes of the hog's 64 MB", n)
+			}
+			return ""
+		})
+		old := float64(session.Field(t, "memory.stat", "anon")-before) / (1 << 20)
+		worst, worstOld, slowest = max(worst, *placed.CaughtRSSMB), max(worstOld, old), max(slowest, placed.TookMS)
+		s.Send("\x03")
+		if out, status := s.Wait(patience); status != 130 || strings.Contains(out, "Stopped") {
+			t.Fatalf("run %d: Ctrl-C gives %d\n%s", run, status, out)
+		}
+	}
+	t.Logf("%d runs: worst %.2f MB by the governor, %.2f MB by the old cgroup; placed within %v",
+		runs, worst, worstOld, time.Duration(slowest*float64(time.Millisecond)).Round(time.Millisecond))
+	if worst > limitMB {
+		t.Errorf("%.2f MB touched outside the cap by the governor's own account, want at most %v", worst, limitMB)
+	}
+	if worstOld > limitMB {
+		t.Errorf("%.2f MB charged to the old cgroup, want at most %v", worstOld, limitMB)
+	}
+}

@@ -1,0 +1,53 @@
+// hog MB exit STATUS   touches MB megabytes at full speed, then exits
+// hog MB hold          ... then waits to be killed
+// hog MB notify        ... then tells systemd that it is ready, and waits
+//
+// It is built static and takes its memory in one piece, so that nothing comes
+// before the first touched page but the C library's start.
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int notify(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const char *path = getenv("NOTIFY_SOCKET");
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	if (!path || fd < 0 || strlen(path) >= sizeof(to.sun_path))
+		return 1;
+	memcpy(to.sun_path, path, strlen(path));
+	if (to.sun_path[0] == '@')
+		to.sun_path[0] = 0;
+	return sendto(fd, "READY=1", 7, 0, (struct sockaddr *)&to,
+		      offsetof(struct sockaddr_un, sun_path) + strlen(path)) != 7;
+}
+
+int main(int argc, char **argv)
+{
+	size_t size, at;
+	char *memory;
+
+	if (argc < 3)
+		return 2;
+	size = strtoul(argv[1], NULL, 10) << 20;
+	if (size) {
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return 3;
+		madvise(memory, size, MADV_NOHUGEPAGE);
+		for (at = 0; at < size; at += 4096)
+			memory[at] = 1;
+	}
+	if (!strcmp(argv[2], "exit"))
+		return argc > 3 ? atoi(argv[3]) : 0;
+	if (!strcmp(argv[2], "notify") && notify())
+		return 4;
+	for (;;)
+		pause();
+}
