@@ -42,6 +42,7 @@ type Governor struct {
 	samples  chan []sample
 	asks     chan func()
 	orders   chan order
+	over     chan struct{} // closed when the loop takes no more
 	overflow atomic.Uint64 // findings dropped because the loop was behind
 
 	// Of the loop alone.
@@ -85,6 +86,7 @@ func New(o Options) *Governor {
 		samples:  make(chan []sample, 1),
 		asks:     make(chan func()),
 		orders:   make(chan order, maxOrders),
+		over:     make(chan struct{}),
 		jobs:     make(map[string]*job),
 		told:     newTold(),
 		sampler:  &sampler{backend: o.Backend, fs: o.FS},
@@ -99,6 +101,23 @@ func (g *Governor) Found(f Finding, c Catch) {
 	default:
 		letGo(c)
 		g.overflow.Add(1)
+	}
+	select {
+	case <-g.over: // the source outlives the loop
+		g.clear()
+	default:
+	}
+}
+
+// clear lets go of what waits to be taken.
+func (g *Governor) clear() {
+	for {
+		select {
+		case f := <-g.found:
+			letGo(f.catch)
+		default:
+			return
+		}
 	}
 }
 
@@ -157,6 +176,7 @@ const startScan = 30 * time.Second
 // being placed. Jobs go on in their scopes.
 func (g *Governor) stop(wg *sync.WaitGroup) {
 	g.stopping = true
+	close(g.over)
 	close(g.orders)
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
@@ -175,9 +195,7 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	for len(g.outcomes) > 0 {
 		g.settle(<-g.outcomes)
 	}
-	for len(g.found) > 0 {
-		letGo((<-g.found).catch)
-	}
+	g.clear()
 	g.record(journal.Record{Event: journal.Stopped,
 		Reason: fmt.Sprintf("the governor stops; %d running jobs keep their caps", len(g.jobs))})
 }

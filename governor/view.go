@@ -3,6 +3,7 @@ package governor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,8 +39,11 @@ func MachineOf(r watchdog.Reading) admission.Machine {
 	}
 }
 
+// ErrStopped says that the governor has stopped, or is about to.
+var ErrStopped = errors.New("the governor has stopped")
+
 // Snapshot is the whole state at one moment. It may be called from any
-// goroutine while Run runs.
+// goroutine, and waits for Run to begin; after Run it answers ErrStopped.
 func (g *Governor) Snapshot(ctx context.Context) (Snapshot, error) {
 	var s Snapshot
 	done := make(chan struct{})
@@ -50,6 +54,8 @@ func (g *Governor) Snapshot(ctx context.Context) (Snapshot, error) {
 	select {
 	case g.asks <- ask:
 		<-done
+	case <-g.over:
+		return Snapshot{}, ErrStopped
 	case <-ctx.Done():
 		return Snapshot{}, ctx.Err()
 	}
