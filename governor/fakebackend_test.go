@@ -28,6 +28,7 @@ type fakeBackend struct {
 	limitErr     error
 	releaseErr   error
 	adoptErr     error
+	deaf         bool // Place goes on when its context has ended
 	noScopes     bool // the tier "none"
 	noController bool
 	note         string // of Place
@@ -77,6 +78,9 @@ func (b *fakeBackend) Look(ctx context.Context, x proc.Exec) (contain.Origin, er
 func (b *fakeBackend) Place(ctx context.Context, spec contain.Spec) (contain.Scope, error) {
 	b.mu.Lock()
 	takes, fail := b.placeTakes, b.placeErr
+	if b.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
 	b.mu.Unlock()
 	tree := ""
 	if spec.Tree {

@@ -37,7 +37,13 @@ func (g *Governor) placed(j *job, out outcome) {
 	case out.err != nil && g.isGone(j.root):
 		r.Event, r.Reason = journal.Left, "it was over before it could be placed"
 		g.record(r)
+		// Its kin is not: the first of those that waited is the job now.
+		waiting := j.waiting
+		j.waiting = nil
 		g.drop(j, stepLeft)
+		for _, f := range waiting {
+			g.take(f)
+		}
 	case out.err != nil:
 		r.Event, r.Reason = journal.Failed, fmt.Sprintf("it runs without a cap: %v", out.err)
 		g.record(r)

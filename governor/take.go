@@ -17,7 +17,7 @@ import (
 func (g *Governor) take(f caughtFinding) {
 	x := &f.Exec
 	switch {
-	case g.o.Config.Mode == ModeOff:
+	case g.stopping, g.o.Config.Mode == ModeOff:
 		letGo(f.catch)
 	case g.known(x):
 		letGo(f.catch) // an exec of a job's own root while it is being placed
@@ -86,6 +86,9 @@ const maxWaiting = 256
 // one.
 func (g *Governor) join(f caughtFinding, j *job) {
 	switch {
+	case g.stopping:
+		letGo(f.catch)
+		return
 	case j.state == Placing && len(j.waiting) < maxWaiting:
 		j.waiting = append(j.waiting, f)
 		return
