@@ -35,7 +35,8 @@ func (fs FS) ReadCommand(x *Exec) error {
 	}
 	argv, err := fs.Cmdline(pid)
 	for look := 0; err == nil && len(argv) == 0 && noExe == nil && x.Source != "bpf" && look < unfinishedLooks; look++ {
-		unix.Nanosleep(&unix.Timespec{Nsec: unfinishedPause.Nanoseconds()}, nil)
+		pause := unix.NsecToTimespec(unfinishedPause.Nanoseconds())
+		unix.Nanosleep(&pause, nil)
 		argv, err = fs.Cmdline(pid)
 	}
 	if err != nil {

@@ -43,6 +43,7 @@ func (f fake) process(pid, ppid int, start uint64, comm string, argv ...string) 
 	dir := fmt.Sprint(pid) + "/"
 	f.write(dir+"stat", statLine(pid, ppid, start, comm, 'S'))
 	f.write(dir+"status", "Name:\t"+comm+"\nState:\tS (sleeping)\nUid:\t1000\t0\t0\t0\nGid:\t1\t2\t3\t4\nVmSwap:\t     12 kB\nRssAnon:\t    1024 kB\nRssShmem:\t       0 kB\n")
+	f.write(dir+"comm", comm+"\n")
 	f.write(dir+"loginuid", "1000")
 	f.write(dir+"cgroup", "4:memory:/old\n0::/user.slice/user-1000.slice/session-2.scope\n")
 	f.write(dir+"cmdline", strings.Join(argv, "\x00")+"\x00")

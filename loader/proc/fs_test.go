@@ -103,6 +103,10 @@ func TestReadOne(t *testing.T) {
 	if s, err := f.Stat(812); err != nil || s.Comm != "a) R 1 (" || s.ID != (ID{812, 54321}) || s.PPID != 811 {
 		t.Errorf("stat %+v, %v", s, err)
 	}
+	f.write("812/comm", "a\nb\n\n")
+	if got, err := f.Comm(812); err != nil || got != "a\nb\n" {
+		t.Errorf("comm %q, %v", got, err)
+	}
 	if got, err := f.Cgroup(812); err != nil || got != "/user.slice/user-1000.slice/session-2.scope" {
 		t.Errorf("cgroup %q, %v", got, err)
 	}
@@ -118,6 +122,7 @@ func TestReadOne(t *testing.T) {
 	}
 	for name, read := range map[string]func() error{
 		"stat":    func() error { _, err := f.Stat(9); return err },
+		"comm":    func() error { _, err := f.Comm(9); return err },
 		"cgroup":  func() error { _, err := f.Cgroup(9); return err },
 		"memory":  func() error { _, err := f.Memory(9); return err },
 		"cmdline": func() error { _, err := f.Cmdline(9); return err },

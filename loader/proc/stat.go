@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"fmt"
 
 	"golang.org/x/sys/unix"
@@ -71,4 +72,15 @@ func (fs FS) Memory(pid int) (Memory, error) {
 		return nil
 	})
 	return m, gone(err)
+}
+
+// Comm is the name that the kernel has for the process, from /proc/PID/comm:
+// at most 15 bytes, which it may have chosen. Cheaper than Stat by far.
+func (fs FS) Comm(pid int) (string, error) {
+	var comm string
+	err := withFile(unix.AT_FDCWD, fs.path(pid, "comm"), smallFile, func(text []byte) error {
+		comm = string(bytes.TrimSuffix(text, []byte{'\n'}))
+		return nil
+	})
+	return comm, gone(err)
 }
