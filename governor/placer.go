@@ -72,7 +72,7 @@ type placer struct {
 // memoryTable tells what a process has touched.
 type memoryTable interface {
 	Memory(pid int) (proc.Memory, error)
-	Stat(pid int) (proc.Stat, error)
+	Cgroup(pid int) (string, error)
 	Descendants(pid int) ([]proc.ID, error)
 }
 
@@ -126,6 +126,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		return out
 	}
 	running := o.catch == nil || !o.catch.Stopped()
+	tree := o.tree || running
 	if !running {
 		// It stands still: what it has touched now is all it will have had
 		// outside the cap.
@@ -136,7 +137,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		Unit:        o.unit,
 		Description: o.about,
 		Exec:        o.exec,
-		Tree:        o.tree || running,
+		Tree:        tree,
 		Origin:      origin,
 		Limits:      limitsOf(out.cap),
 	})
@@ -144,7 +145,14 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		out.err = err
 		return out
 	}
-	if running || o.catch.Late() {
+	switch {
+	case out.scope.Cgroup == "":
+		// Nothing was moved, so nothing was touched outside of anything.
+		out.cap, out.caught = o.cap, 0
+	case running || o.catch.Late():
+		if !tree {
+			out = p.gather(ctx, o, out)
+		}
 		out = p.settleLate(ctx, o, out)
 	}
 	p.ignore(out.scope)
@@ -157,34 +165,6 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	return out
-}
-
-// settleLate takes off the cap what a process that ran on during the move had
-// touched by then: all that its tree has, less what the scope is charged for.
-func (p *placer) settleLate(ctx context.Context, o order, out outcome) outcome {
-	total := p.touched(o.exec.ID)
-	if ids, err := p.fs.Descendants(o.exec.ID.PID); err == nil {
-		for _, id := range ids {
-			total += p.touched(id)
-		}
-	}
-	u := p.backend.Usage(out.scope)
-	if u.Working > 0 {
-		total -= megabytes(u.Working)
-	}
-	out.caught = max(out.caught, total)
-	lowered := admission.TakeOff(o.cap, out.caught)
-	if out.scope.MemoryController && lowered.MemoryMB < out.cap.MemoryMB {
-		sc, err := p.backend.SetLimits(ctx, out.scope, limitsOf(lowered))
-		if err != nil {
-			out.scope.Notes = append(out.scope.Notes,
-				fmt.Sprintf("%.1f MB touched before the move could not be taken off the cap: %v", out.caught, err))
-			return out
-		}
-		out.scope = sc
-	}
-	out.cap = lowered
 	return out
 }
 
