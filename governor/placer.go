@@ -2,6 +2,7 @@ package governor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -141,15 +142,16 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		Origin:      origin,
 		Limits:      limitsOf(out.cap),
 	})
+	var refused *contain.RefusedError
+	if errors.As(err, &refused) { // it was moved since it was looked at
+		out.origin, out.left = refused.Origin, refused.Origin.Refuse
+		return out
+	}
 	if err != nil {
 		out.err = err
 		return out
 	}
-	switch {
-	case out.scope.Cgroup == "":
-		// Nothing was moved, so nothing was touched outside of anything.
-		out.cap, out.caught = o.cap, 0
-	case running || o.catch.Late():
+	if running || o.catch.Late() {
 		if !tree {
 			out = p.gather(ctx, o, out)
 		}

@@ -105,12 +105,14 @@ func TestPlace(t *testing.T) {
 }
 
 func TestPlaceFalls(t *testing.T) {
+	refused := &contain.RefusedError{Origin: contain.Origin{Refuse: "its unit is being stopped"}}
 	tests := []struct {
 		name      string
 		set       func(w *world, o *order)
 		left, err string
 	}{
 		{"refused at the look", func(w *world, _ *order) { w.backend.refuse = "boxed" }, "boxed", ""},
+		{"refused at the placing", func(w *world, _ *order) { w.backend.placeErr = refused }, "its unit is being stopped", ""},
 		{"failed", func(w *world, _ *order) { w.backend.placeErr = errors.New("no bus") }, "", "no bus"},
 		{"gone", func(w *world, _ *order) { w.proc.exit(200) }, "", "gone"},
 		{"the manager does not answer", func(w *world, _ *order) { w.backend.placeTakes = time.Hour }, "", "deadline"},
