@@ -151,7 +151,11 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		out.err = err
 		return out
 	}
-	if running || o.catch.Late() {
+	switch {
+	case out.scope.Cgroup == "":
+		// Nothing was moved, so nothing was touched outside of anything.
+		out.cap, out.caught = o.cap, 0
+	case running || o.catch.Late():
 		if !tree {
 			out = p.gather(ctx, o, out)
 		}

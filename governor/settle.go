@@ -67,7 +67,10 @@ func (g *Governor) inForce(j *job, out outcome) {
 	r := g.about(j)
 	r.Event = journal.Placed
 	r.MemoryCapMB, r.SwapCapMB, r.Reason = j.capMB, j.swapMB, out.cap.Why
-	r.CaughtRSSMB, r.Isolated, r.Moved = &out.caught, &j.isolated, sc.Moved
+	r.Isolated, r.Moved = &j.isolated, sc.Moved
+	if j.isolated {
+		r.CaughtRSSMB = &out.caught
+	}
 	r.TookMS = milliseconds(out.took)
 	r.Notes = sc.Notes
 	if c := out.order.catch; c != nil {
@@ -120,7 +123,10 @@ func (g *Governor) ended(j *job, out outcome) {
 	r := g.about(j)
 	r.Event, r.MemoryCapMB, r.SwapCapMB = journal.Ended, j.capMB, j.swapMB
 	r.PeakMB, r.OOMKills, r.AgeS = j.peakMB, j.oomKills, time.Since(j.since).Seconds()
-	r.Isolated, r.CaughtRSSMB, r.ExitReason = &j.isolated, &j.caught, j.endedReason
+	r.Isolated, r.ExitReason = &j.isolated, j.endedReason
+	if j.isolated {
+		r.CaughtRSSMB = &j.caught
+	}
 	if out.err != nil {
 		r.Notes = append(r.Notes, out.err.Error())
 	}

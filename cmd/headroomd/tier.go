@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/contain"
@@ -40,7 +41,7 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	case want == "systemd":
 		return tier{}, fmt.Errorf("contain = systemd: %w", err)
 	case errors.Is(err, errors.ErrUnsupported):
-		return noTier(fs, err.Error()), nil
+		return noTier(fs, plainReason(err)), nil
 	default:
 		return tier{}, fmt.Errorf("open containment: %w", err)
 	}
@@ -57,4 +58,13 @@ func noTier(fs proc.FS, why string) tier {
 		backend: contain.NewNone(fs, why),
 		status:  governor.ContainStatus{Name: "none", Why: why, CatchWhy: "there is nowhere to put what would be caught"},
 	}
+}
+
+// plainReason is what is missing, on one line and without the sentinel's words.
+func plainReason(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSuffix(line, ": "+errors.ErrUnsupported.Error())
+	}
+	return strings.Join(lines, "; ")
 }

@@ -28,7 +28,7 @@ func (n *None) Look(_ context.Context, x proc.Exec) (Origin, error) {
 func (n *None) Place(_ context.Context, spec Spec) (Scope, error) {
 	return Scope{
 		Main:  spec.Exec.ID,
-		Notes: []string{"not contained: neither a memory cap nor a scope of its own (" + n.why + ")"},
+		Notes: []string{"not contained: it has neither a memory cap nor a scope"},
 	}, nil
 }
 
