@@ -30,9 +30,9 @@ type table struct {
 	names
 	fs       proc.FS
 	known    map[int]*seen
-	fresh    []int // pids that have looks due
-	pids     []int // of the last list; kept for its memory
-	round    uint  // of lists
+	fresh    []*seen // those that have looks due
+	pids     []int   // of the last list; kept for its memory
+	round    uint    // of lists
 	newest   int
 	swept    time.Time
 	blind    bool
@@ -43,6 +43,7 @@ type table struct {
 // seen is a process as it was when last looked at. An exec changes one of the
 // three, save that of the very same command line.
 type seen struct {
+	pid   int
 	comm  string
 	exe   string
 	argv  uint64 // of one that is reported: a hash of its argv; 0 of others
@@ -95,7 +96,7 @@ func (t *table) tick(now time.Time, report func(pid int, comm string, tag uint32
 		t.swept = now
 		for _, pid := range t.pids {
 			if s := t.known[pid]; s != nil {
-				t.look(pid, s, now, report)
+				t.look(s, now, report)
 			}
 		}
 	}
@@ -114,10 +115,10 @@ func (t *table) list(now time.Time, report func(int, string, uint32)) (found int
 		s := t.known[pid]
 		if s == nil {
 			found++
-			s = &seen{since: now, fresh: true}
+			s = &seen{pid: pid, since: now, fresh: true}
 			t.known[pid] = s
-			t.fresh = append(t.fresh, pid)
-			t.look(pid, s, now, report)
+			t.fresh = append(t.fresh, s)
+			t.look(s, now, report)
 		}
 		s.round = t.round
 	}
@@ -134,17 +135,16 @@ func (t *table) list(now time.Time, report func(int, string, uint32)) (found int
 // lookAgain looks at the fresh processes that are due.
 func (t *table) lookAgain(now time.Time, report func(int, string, uint32)) {
 	kept := t.fresh[:0]
-	for _, pid := range t.fresh {
-		s := t.known[pid]
-		if s == nil {
-			continue
+	for _, s := range t.fresh {
+		if t.known[s.pid] != s {
+			continue // it has ended, and its pid may be another's
 		}
 		if now.Sub(s.since) >= looks[s.look] {
 			s.look++
-			t.look(pid, s, now, report)
+			t.look(s, now, report)
 		}
 		if s.fresh = s.look < len(looks); s.fresh {
-			kept = append(kept, pid)
+			kept = append(kept, s)
 		}
 	}
 	t.fresh = kept
@@ -152,19 +152,19 @@ func (t *table) lookAgain(now time.Time, report func(int, string, uint32)) {
 
 // look compares one process with what was seen of it, and reports it if it has
 // changed and its name is one of those wanted.
-func (t *table) look(pid int, s *seen, now time.Time, report func(int, string, uint32)) {
-	comm, err := t.fs.Comm(pid)
+func (t *table) look(s *seen, now time.Time, report func(int, string, uint32)) {
+	comm, err := t.fs.Comm(s.pid)
 	if err != nil {
 		return // it has ended, or may not be seen
 	}
-	exe, err := t.fs.Exe(pid)
+	exe, err := t.fs.Exe(s.pid)
 	if errors.Is(err, proc.ErrGone) {
 		return // a zombie or a kernel thread
 	}
 	tag, wanted := t.matchLate(comm, exe)
 	var argv uint64
 	if wanted {
-		argv = t.hashArgv(pid)
+		argv = t.hashArgv(s.pid)
 	}
 	if comm == s.comm && exe == s.exe && argv == s.argv {
 		return
@@ -173,14 +173,14 @@ func (t *table) look(pid int, s *seen, now time.Time, report func(int, string, u
 		s.since, s.look = now, 0
 		if !s.fresh {
 			s.fresh = true
-			t.fresh = append(t.fresh, pid)
+			t.fresh = append(t.fresh, s)
 		}
 	}
 	s.comm, s.exe, s.argv = comm, exe, argv
 	t.counters.Seen++
 	if wanted {
 		t.counters.Reported++
-		report(pid, comm, tag)
+		report(s.pid, comm, tag)
 	}
 }
 
