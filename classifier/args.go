@@ -116,7 +116,7 @@ func (p *parsed) has(f *flagSet, limit int) int {
 				return i
 			}
 		}
-		if p.g.cluster && (a[0] == '-' && len(a) > 2 && a[1] != '-' || p.g.oldStyle && i == 0) && p.clusterHas(a, f) {
+		if p.g.cluster && (len(a) > 2 && a[0] == '-' && a[1] != '-' || p.g.oldStyle && i == 0) && p.clusterHas(a, f) {
 			return i
 		}
 	}

@@ -27,10 +27,6 @@ type CommandVerdict struct {
 // All are judged.
 const maxCommands = 256
 
-// maxOpeners bounds how deep a line may nest. The parser recurses, and a line
-// of 64,000 "(" would cost it tens of MB of stack; real scripts stay below 200.
-const maxOpeners = 2000
-
 var parsers = sync.Pool{New: func() any {
 	return syntax.NewParser(syntax.Variant(syntax.LangBash))
 }}
@@ -73,9 +69,10 @@ func (j *judge) line(line string) result {
 		}
 		return result{reason: "no command of the line is known"}
 	}
-	j.depth++
-	defer func() { j.depth-- }()
-	w := lineWalk{j: j}
+	// A copy: the walk keeps its judge, which would put every judge on the heap.
+	inner := *j
+	inner.depth++
+	w := lineWalk{j: &inner}
 	return w.run(line)
 }
 
@@ -120,6 +117,13 @@ func (s *Set) tempting(line string) bool {
 	return false
 }
 
+// A line may set a variable and put it in often (A=$A$A, again and again): the
+// values that are put in are bounded, one by one and together.
+const (
+	maxVar  = 1 << 10
+	maxRoom = 64 << 10
+)
+
 // lineWalk is the walk over one line.
 type lineWalk struct {
 	j        *judge
@@ -129,11 +133,13 @@ type lineWalk struct {
 	fallback bool
 	funcs    map[string]*syntax.Stmt
 	vars     map[string]string
+	room     int // bytes of variables that may still be put in
 }
 
 // run judges line and returns its first heavy command.
 func (w *lineWalk) run(line string) result {
 	w.best = result{reason: "no command of the line is known"}
+	w.room = maxRoom
 	if tooDeep(line) {
 		w.words(line, "nests too deeply to be parsed")
 		return w.best
@@ -147,35 +153,6 @@ func (w *lineWalk) run(line string) result {
 	}
 	w.walk(f)
 	return w.best
-}
-
-// tooDeep counts what may open a level for the parser.
-func tooDeep(line string) bool {
-	n := 0
-	for i := range len(line) {
-		switch line[i] {
-		case '(', '{', '`', '|', '&', '[', '!':
-			n++
-		case 'i', 'w', 'u', 'f', 'c', 's', 't': // if while until for case select time
-			if i == 0 || line[i-1] <= ' ' || line[i-1] == ';' {
-				if opensBlock(line[i:]) {
-					n++
-				}
-			}
-		}
-	}
-	return n > maxOpeners
-}
-
-var blockWords = [...]string{"if", "while", "until", "for", "case", "select", "time", "function", "coproc"}
-
-func opensBlock(s string) bool {
-	for _, k := range blockWords {
-		if strings.HasPrefix(s, k) && (len(s) == len(k) || s[len(k)] <= ' ') {
-			return true
-		}
-	}
-	return false
 }
 
 // walk visits a tree. A function's body counts when it is called.
@@ -215,7 +192,9 @@ func (w *lineWalk) call(c *syntax.CallExpr) {
 			if w.vars == nil {
 				w.vars = map[string]string{}
 			}
-			w.vars[a.Name.Value] = text
+			if len(text) <= maxVar {
+				w.vars[a.Name.Value] = text
+			}
 		} else {
 			w.j.env = append(w.j.env, a.Name.Value+"="+text)
 		}

@@ -26,6 +26,9 @@ func (s *Set) Names() (names map[string]uint32, all bool) {
 		}
 	}
 	for exe, as := range s.pairs {
+		if _, ok := names[exe]; ok {
+			continue
+		}
 		// A wrapper's comm is the name it was called by, unless it hides that.
 		for _, n := range as {
 			if _, ok := names[n]; ok {

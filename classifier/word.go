@@ -74,7 +74,8 @@ func (w *lineWalk) parts(b *strings.Builder, parts []syntax.WordPart, quoted boo
 func (w *lineWalk) param(b *strings.Builder, p *syntax.ParamExp, quoted bool) {
 	if p.Param != nil {
 		plain := p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl
-		if v, ok := w.vars[p.Param.Value]; ok && plain {
+		if v, ok := w.vars[p.Param.Value]; ok && plain && len(v) <= w.room {
+			w.room -= len(v)
 			b.WriteString(v)
 			return
 		}

@@ -1,0 +1,110 @@
+package classifier
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The words of a process are hostile: whatever they are, there is an answer, in
+// a time that the length bounds.
+
+func FuzzArgv(f *testing.F) {
+	for i, r := range argvCorpus(f) {
+		if i%8 == 0 {
+			f.Add(strings.Join(r.Argv, "\x00"), r.Exe)
+		}
+	}
+	f.Add("npm exec \x00", "")
+	f.Add("tar\x00\x00-", "tar")
+	f.Add("make\x00-\x00--\x00-C", "make")
+	f.Add("env\x00-S\x00env -S env", "/usr/bin/env")
+	f.Fuzz(func(t *testing.T, argv, exe string) {
+		c := Command{Argv: strings.Split(argv, "\x00"), Exe: exe}
+		start := time.Now()
+		got := Builtin().Argv(c)
+		if d := time.Since(start); d > time.Second+time.Duration(len(argv))*20*time.Microsecond {
+			t.Errorf("took %v for %d bytes", d, len(argv))
+		}
+		long := Builtin().ExplainArgv(c)
+		if got.Class != long.Class || got.Capture != long.Capture || got.Rule != long.Rule {
+			t.Errorf("Argv says %+v, ExplainArgv %+v", got, long)
+		}
+		if got.Capture && got.Class != Heavy {
+			t.Error("light, but captured")
+		}
+	})
+}
+
+func FuzzLine(f *testing.F) {
+	for i, r := range lineCorpus(f) {
+		if i%16 == 0 {
+			f.Add(r.line)
+		}
+	}
+	f.Add("eval eval 'eval make'")
+	f.Add("f() { f; f; }; f")
+	f.Add("$(((((")
+	f.Add("cat <<A <<B\nA\nB")
+	f.Fuzz(func(t *testing.T, line string) {
+		start := time.Now()
+		got := Builtin().Line(line)
+		if d := time.Since(start); d > time.Second+time.Duration(len(line))*20*time.Microsecond {
+			t.Errorf("took %v for %d bytes", d, len(line))
+		}
+		if got.Class != Light && got.Class != Heavy || len(got.Trace) == 0 {
+			t.Errorf("no answer: %+v", got)
+		}
+	})
+}
+
+// Long hostile lines and argument lists are answered in a time and a memory
+// that their length bounds. The kernel gives no argument over 128 KB.
+func TestLongInput(t *testing.T) {
+	const mb = 1 << 18
+	inputs := map[string]string{
+		"openers":     strings.Repeat("(", mb),
+		"commands":    strings.Repeat("a;", mb/2),
+		"makes":       strings.Repeat("make;", mb/5),
+		"pipes":       strings.Repeat("a|", mb/2) + "a",
+		"quotes":      strings.Repeat("'a'", mb/3),
+		"words":       strings.Repeat("make ", mb/5),
+		"ifs":         strings.Repeat("if ", mb/3),
+		"backticks":   strings.Repeat("`", mb),
+		"dollars":     strings.Repeat("$(", mb/2),
+		"one word":    strings.Repeat("a", mb),
+		"evals":       strings.Repeat("eval ", mb/5),
+		"functions":   strings.Repeat("f(){ f;};f;", mb/11),
+		"newlines":    strings.Repeat("\n", mb),
+		"ands":        strings.Repeat("a&&", mb/3) + "a",
+		"here":        strings.Repeat("<<a ", mb/4),
+		"assignments": strings.Repeat("A=1 ", mb/4),
+		"doubling":    strings.Repeat("A=$A$A;", mb/7),
+		"negations":   strings.Repeat("! ", mb/2),
+		"braces":      strings.Repeat("${", mb/2),
+		"arithmetic":  "$((" + strings.Repeat("1+", mb/2),
+		"unary":       "$((" + strings.Repeat("-", mb),
+		"tests":       "[[ " + strings.Repeat("-n ", mb/3),
+		"elifs":       "if a; then b; " + strings.Repeat("elif a; then b; ", mb/16) + "fi",
+		"commas":      "$((" + strings.Repeat("1,", mb/2) + "1))",
+		"ternaries":   "$((" + strings.Repeat("1?", mb/2),
+		"tildes":      "$((" + strings.Repeat("~", mb),
+		"subscripts":  "a[" + strings.Repeat("1=", mb/2) + "1]=2",
+		"dquotes":     strings.Repeat(`"$(`, mb/3),
+	}
+	for name, line := range inputs {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			Builtin().Line(line)
+			if d := time.Since(start); d > 10*time.Second {
+				t.Errorf("Line took %v", d)
+			}
+			start = time.Now()
+			Builtin().Argv(Command{Argv: []string{"sh", "-c", line}})
+			Builtin().Argv(Command{Argv: append([]string{"gcc"}, strings.Fields(line)...)})
+			if d := time.Since(start); d > 10*time.Second {
+				t.Errorf("Argv took %v", d)
+			}
+		})
+	}
+}
