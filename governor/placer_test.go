@@ -78,6 +78,10 @@ func TestPlace(t *testing.T) {
 			o.catch = nil
 			w.backend.with(func(b *fakeBackend) { b.noController = true })
 		}, 20, 80, 1, 0, true},
+		{"nothing is moved", func(w *world, o *order) {
+			o.catch = nil
+			w.backend.with(func(b *fakeBackend) { b.noScopes = true })
+		}, 0, 100, 0, 0, true},
 		{"no cap can be named", func(_ *world, o *order) { o.cap = admission.Cap{SwapMB: -1} }, 20, 0, 1, 0, false},
 	}
 	for _, test := range tests {
@@ -94,10 +98,10 @@ func TestPlace(t *testing.T) {
 				t.Errorf("limits set %d times, tree %v; want %d, %v",
 					len(w.backend.limited), w.backend.placed[0].Tree, test.limits, test.tree)
 			}
-			if !w.backend.noController && out.scope.MemoryMax != uint64(test.capMB)<<20 {
+			if out.scope.MemoryController && out.scope.MemoryMax != uint64(test.capMB)<<20 {
 				t.Errorf("in force: %d", out.scope.MemoryMax)
 			}
-			if got := w.sight.ignored[out.scope.CgroupID]; got != out.scope.Cgroup {
+			if got := w.sight.ignored[out.scope.CgroupID]; got != out.scope.Cgroup { // "" both, where there is none
 				t.Errorf("ignored %q, want %q", got, out.scope.Cgroup)
 			}
 		})
