@@ -103,10 +103,12 @@ func (s *fakeSight) scans() []uint64 {
 	return append([]uint64(nil), s.scanned...)
 }
 
-func (s *fakeSight) lose(n uint64) {
+func (s *fakeSight) lose(n uint64) { s.with(func(st *SourceStatus) { st.Lost += n }) }
+
+func (s *fakeSight) with(do func(*SourceStatus)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.Lost += n
+	do(&s.status)
 }
 
 // fakeLedger keeps records, and puts them on the time line.

@@ -220,11 +220,11 @@ func (g *Governor) tick(ctx context.Context) {
 // the last turn.
 func (g *Governor) checkLoss() {
 	lost, dropped := g.o.Sight.Status().Lost, g.overflow.Load()
-	if lost != g.lost || dropped != g.dropped {
-		n := (lost - g.lost) + (dropped - g.dropped)
-		if lost < g.lost { // another source took over and counts from nothing
-			n = lost + (dropped - g.dropped)
-		}
+	n := (lost - g.lost) + (dropped - g.dropped)
+	if lost < g.lost { // another source took over and counts from nothing
+		n = lost + (dropped - g.dropped)
+	}
+	if n > 0 {
 		g.record(journal.Record{Event: journal.Lost, LostEvents: n,
 			Reason: fmt.Sprintf("%d exec events were lost; the process table is scanned for what they told", n)})
 		g.scan(g.lastTurn - min(g.lastTurn, clockTicks))
