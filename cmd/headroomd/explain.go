@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/headroomd/headroomd/classifier"
-	"github.com/headroomd/headroomd/governor/journal"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -126,9 +125,6 @@ func (e *explainer) process(word string) (answer, error) {
 		} else if err != nil {
 			return answer{}, fmt.Errorf("read process %d: %w", pid, err)
 		}
-	}
-	if len(x.Argv) == 0 {
-		return answer{}, fmt.Errorf("process %d (%s) shows no command: a kernel thread, or ended and not yet reaped", pid, journal.Escape(x.Comm, 15))
 	}
 	a := e.command(classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm, Cwd: x.Cwd})
 	a.PID, a.Cgroup = pid, x.Cgroup

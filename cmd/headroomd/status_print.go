@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/journal"
@@ -114,11 +116,11 @@ func printJobs(w io.Writer, s governor.Snapshot) {
 	if len(jobs) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%-8s %-7s %-9s %-14s %11s  %s\n", "ID", "AGE", "STATE", "FAMILY", "MB USED/CAP", "COMMAND")
+	fmt.Fprintf(w, "%-23s %-7s %-9s %11s  %s\n", "ID", "AGE", "STATE", "MB USED/CAP", "COMMAND")
 	for _, j := range jobs {
-		fmt.Fprintf(w, "%-8s %-7s %-9s %-14s %11s  %s\n", journal.Escape(j.ID, 8), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 9),
-			journal.Escape(j.Family, 14), megabytes(j.MemoryMB)+"/"+capWords(j), journal.Escape(j.Command, columns-55))
-		printRemarks(w, j)
+		fmt.Fprintf(w, "%-23s %-7s %-9s %11s  %s\n", journal.Escape(j.ID, 23), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 9),
+			megabytes(j.MemoryMB)+"/"+capWords(j), program(j.Command, columns-55))
+		printRemarks(w, j, s.Contain)
 	}
 }
 
@@ -130,16 +132,16 @@ func printEnded(w io.Writer, s governor.Snapshot) {
 	if len(s.Recent) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nENDED LATELY\n%-8s %-7s %-14s %11s  %s\n", "ID", "BEGAN", "FAMILY", "MB PEAK/CAP", "COMMAND")
+	fmt.Fprintf(w, "\nENDED LATELY\n%-23s %-7s %11s  %s\n", "ID", "BEGAN", "MB PEAK/CAP", "COMMAND")
 	for _, j := range s.Recent[max(0, len(s.Recent)-shownEnded):] {
-		fmt.Fprintf(w, "%-8s %-7s %-14s %11s  %s\n", journal.Escape(j.ID, 8), age(s.Time.Sub(j.Since)), journal.Escape(j.Family, 14),
-			megabytes(j.PeakMB)+"/"+capWords(j), journal.Escape(j.Command, columns-45))
-		printRemarks(w, j)
+		fmt.Fprintf(w, "%-23s %-7s %11s  %s\n", journal.Escape(j.ID, 23), age(s.Time.Sub(j.Since)),
+			megabytes(j.PeakMB)+"/"+capWords(j), program(j.Command, columns-45))
+		printRemarks(w, j, s.Contain)
 	}
 }
 
 // printRemarks are the lines below a job: a kill at its cap, and its note.
-func printRemarks(w io.Writer, j governor.JobStatus) {
+func printRemarks(w io.Writer, j governor.JobStatus, c governor.ContainStatus) {
 	remark := func(text string) {
 		for _, line := range wrap(text, columns-9) {
 			fmt.Fprintf(w, "%9s%s\n", "", line)
@@ -151,9 +153,26 @@ func printRemarks(w io.Writer, j governor.JobStatus) {
 	case j.OOMKills > 1:
 		remark(fmt.Sprintf("went over its cap: the kernel killed %d of its processes", j.OOMKills))
 	}
-	if j.Note != "" {
+	// What holds for every job is said once, above.
+	if j.Note != "" && (c.Why == "" || !strings.Contains(j.Note, c.Why)) {
 		remark(j.Note)
 	}
+}
+
+// program is a command without the directory of its program, of which a long
+// one would leave no room for the rest. What belongs to others is not told.
+func program(command string, width int) string {
+	if command == "" {
+		return "(another user's)"
+	}
+	first, rest, more := strings.Cut(command, " ")
+	if base := path.Base(first); strings.HasPrefix(first, "/") && base != "/" {
+		command = base
+		if more {
+			command += " " + rest
+		}
+	}
+	return journal.Escape(command, width)
 }
 
 // capWords is the cap in force; "none" where none is.
@@ -172,8 +191,8 @@ func printLargest(w io.Writer, s governor.Snapshot) {
 	for _, p := range s.Largest {
 		job := ""
 		if p.Job != "" {
-			job = "[" + journal.Escape(p.Job, 12) + "] "
+			job = "[" + journal.Escape(p.Job, 23) + "] "
 		}
-		fmt.Fprintf(w, "%-8d %-7d %7s  %s\n", p.PID, p.UID, megabytes(p.RSSMB), journal.Escape(job+p.Command, columns-26))
+		fmt.Fprintf(w, "%-8d %-7d %7s  %s\n", p.PID, p.UID, megabytes(p.RSSMB), job+program(p.Command, columns-26-len(job)))
 	}
 }

@@ -30,7 +30,8 @@ func field(w io.Writer, name, value string) {
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(journal.Escape(s, 4096)) {
+	for _, word := range strings.Fields(s) {
+		word = journal.Escape(word, 4096)
 		switch {
 		case line == "":
 			line = word

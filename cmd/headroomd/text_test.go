@@ -16,7 +16,7 @@ func TestWrap(t *testing.T) {
 		{"fits", "a short one", 11, []string{"a short one"}},
 		{"breaks at blanks", "a short one", 10, []string{"a short", "one"}},
 		{"a long word stays whole", "see /run/headroom/headroomd.sock now", 12, []string{"see", "/run/headroom/headroomd.sock", "now"}},
-		{"no control characters", "a\x1b[2Jb\nc", 80, []string{`a\x1b[2Jb\nc`}},
+		{"no control characters", "a\x1b[2Jb\nc", 80, []string{`a\x1b[2Jb c`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,5 +67,28 @@ func TestMegabytes(t *testing.T) {
 		if got := megabytes(in); got != want {
 			t.Errorf("megabytes(%d) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestProgram(t *testing.T) {
+	tests := []struct {
+		name, in string
+		width    int
+		want     string
+	}{
+		{"as it is", "npm test", 20, "npm test"},
+		{"without its directory", "/usr/local/bin/node /srv/x.js", 20, "node /srv/x.js"},
+		{"alone", "/usr/sbin/sshd", 20, "sshd"},
+		{"nothing but a slash", "/ x", 20, "/ x"},
+		{"cut", "make all of it", 8, "make …"},
+		{"another user's", "", 20, "(another user's)"},
+		{"hostile", "/bin/a\x1b[2J x", 20, `a\x1b[2J x`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := program(tt.in, tt.width); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }
