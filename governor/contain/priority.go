@@ -4,6 +4,7 @@ package contain
 
 import (
 	"fmt"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,7 @@ func (t *Tracer) Priority() string {
 func (t *Tracer) setPriority() {
 	text := "ordinary, as asked"
 	if t.want {
+		spareProcessors()
 		text = raise(setFIFO, setNice)
 	}
 	t.priority.Store(&text)
@@ -48,6 +50,17 @@ func setFIFO() error {
 		Flags:    unix.SCHED_FLAG_RESET_ON_FORK,
 		Priority: 1,
 	}, 0)
+}
+
+// spareProcessors raises GOMAXPROCS to 6 more than there are CPUs. A thread
+// that returns from a sleep needs one of Go's processors before it may run,
+// and on a busy machine each may belong to an ordinary thread that waits for
+// its turn on a CPU: with 2 on 2 CPUs a hog touched 3.5 to 6.3 MB before it was
+// stopped, worst of 50 at a load of 13; with 8, 0.1 to 0.3 MB.
+func spareProcessors() {
+	if want := runtime.NumCPU() + 6; runtime.GOMAXPROCS(0) < want {
+		runtime.GOMAXPROCS(want)
+	}
 }
 
 func setNice() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, -20) }

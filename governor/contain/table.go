@@ -34,6 +34,7 @@ func (t *Tracer) begin(c *Catch, x *proc.Exec) {
 		t.never(tr, Refused, ErrHeld)
 		return
 	}
+	tr.deadline = time.Now().Add(t.bound)
 	err := t.take(tr)
 	if err != nil && len(tr.threads) == 0 {
 		t.never(tr, fate(err), err)
@@ -80,7 +81,6 @@ func (t *Tracer) enter(tr *Tracee) {
 		tr.seen = t.lastSeize
 	}
 	tr.asked = t.lastSeize
-	tr.deadline = t.lastSeize.Add(t.bound)
 	tr.set(Stopping, nil)
 	t.table = append(t.table, tr)
 }
@@ -164,15 +164,6 @@ func (tr *Tracee) allStopped() bool {
 // arrived is called when all threads known so far have stopped: it counts
 // only if there are no others, and if it is the process that was meant.
 func (t *Tracer) arrived(tr *Tracee, now time.Time) {
-	if tr.all {
-		switch added, err := t.walk(tr); {
-		case err != nil:
-			t.dismiss(tr, fate(err), err)
-			return
-		case added > 0:
-			return
-		}
-	}
 	// While it is seized, its pid cannot become another's; but it may be a
 	// thread's that called exec and killed the one that had stopped.
 	switch stat, err := t.fs.Stat(tr.id.PID); {
@@ -180,6 +171,16 @@ func (t *Tracer) arrived(tr *Tracee, now time.Time) {
 		t.dismiss(tr, fate(err), fmt.Errorf("identity of the stopped process: %w", err))
 		return
 	case stat.State != 't' && tr.again(tr.id.PID):
+		return
+	case tr.all && stat.Threads != tr.held(stat.State):
+		// A listing of /proc/PID/task misses some while others come and go;
+		// the count does not.
+		switch added, err := t.walk(tr); {
+		case err != nil:
+			t.dismiss(tr, fate(err), err)
+		case added > 0:
+			t.lastSeize = now
+		}
 		return
 	case tr.id.Start == 0:
 		tr.id.Start = stat.ID.Start
@@ -194,6 +195,20 @@ func (t *Tracer) arrived(tr *Tracee, now time.Time) {
 	fault.At("stopped", tr.id.PID)
 	tr.handOver()
 	fault.At("delivered", tr.id.PID)
+}
+
+// held is the number of threads that the kernel counts when none is missing
+// from the table. leader is the first one's state: ended, it still counts.
+func (tr *Tracee) held(leader byte) (n int) {
+	for _, th := range tr.threads {
+		if th.phase == stopped {
+			n++
+		}
+	}
+	if leader == 'Z' {
+		n++
+	}
+	return n
 }
 
 // again has the thread of that tid stopped once more; false if it is not held.

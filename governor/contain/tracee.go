@@ -69,7 +69,7 @@ type Catch struct {
 	// Stop asks for the stop. Without it Deliver is called at once.
 	Stop bool
 	// AllThreads is for a process that has run for some time: every thread is
-	// stopped, until two walks of /proc/PID/task agree.
+	// stopped, and none is left to start others.
 	AllThreads bool
 	// Seen is when the exec was told of; zero means the Exec's own.
 	Seen time.Time

@@ -50,7 +50,7 @@ type Options struct {
 	FS       proc.FS
 	Bound    time.Duration // how long a process may be held; 0 is 250 ms
 	Log      *slog.Logger  // nil discards
-	Priority bool          // take SCHED_FIFO 1, or what comes nearest
+	Priority bool          // take SCHED_FIFO 1, or what comes nearest, and raise GOMAXPROCS
 }
 
 // Tracer reads execs and holds those processes that a judge names, for the

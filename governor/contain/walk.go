@@ -14,7 +14,7 @@ import (
 
 // walk seizes the threads of the process that are not held yet and says how
 // many those were. A thread that runs may start another one behind the walk's
-// back; once all have stopped, a walk that finds no new one is final.
+// back, so walks are repeated until all that the kernel counts have stopped.
 func (t *Tracer) walk(tr *Tracee) (added int, err error) {
 	pid := tr.id.PID
 	tids, err := t.fs.Threads(pid)
@@ -78,14 +78,31 @@ func (t *Tracer) guardWalk(pid int) (stop func()) {
 
 const walkGuard = 20 * time.Millisecond
 
-// reapDead takes the exit of each thread of the process that has ended; it
-// leaves the stops, which are for the tracer's thread to see.
+// reapDead takes the exit of each thread of the process that has ended. It
+// looks before it takes: to a tracer's process waitid hands a stop even if
+// only exits are asked for, and a stop is for the tracer's thread to see.
 func (t *Tracer) reapDead(pid int) {
+	const dead = unix.WEXITED | unix.WNOHANG | unix.WALL
 	tids, err := t.fs.Threads(pid)
 	if err != nil {
 		return
 	}
 	for _, tid := range tids {
-		_ = unix.Waitid(unix.P_PID, tid, nil, unix.WEXITED|unix.WNOHANG|unix.WALL, nil)
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, tid, &info, dead|unix.WNOWAIT, nil)
+		if err != nil || info.Signo != int32(unix.SIGCHLD) {
+			continue
+		}
+		switch info.Code {
+		case cldExited, cldKilled, cldDumped:
+			_ = unix.Waitid(unix.P_PID, tid, nil, dead, nil)
+		}
 	}
 }
+
+// Of a SIGCHLD's si_code: the child has ended.
+const (
+	cldExited = 1
+	cldKilled = 2
+	cldDumped = 3
+)

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 	sigaction(SIGCONT, &act, 0);
 	if (argc > 3)
 		sigaction(SIGTSTP, &act, 0);
+	alarm(120); /* a test that was itself killed leaves nothing behind */
 	for (;;) {
 		shared->rounds++;
 		if (argc > 2 && argv[2][0] == 's')
