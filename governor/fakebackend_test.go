@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/headroomd/headroomd/governor/contain"
@@ -22,6 +23,8 @@ type fakeBackend struct {
 	placeTakes   time.Duration
 	joinTakes    time.Duration
 	releaseTakes time.Duration
+	usageTakes   time.Duration
+	reading      atomic.Int32 // readings under way
 	refuse       string
 	placeErr     error
 	joinErr      error
@@ -177,6 +180,12 @@ func (b *fakeBackend) SetLimits(_ context.Context, sc contain.Scope, l contain.L
 }
 
 func (b *fakeBackend) Usage(sc contain.Scope) contain.Usage {
+	b.reading.Add(1)
+	defer b.reading.Add(-1)
+	b.mu.Lock()
+	takes := b.usageTakes
+	b.mu.Unlock()
+	time.Sleep(takes)
 	u := contain.Usage{Current: -1, Swap: -1, Peak: -1, Working: -1, OOMKills: -1, CPUUsec: -1}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -64,9 +64,8 @@ type caughtFinding struct {
 	catch Catch
 }
 
-// maxFound is how many findings may wait for the loop, which takes some 100 µs
-// each: 100 ms of them. What comes beyond is let go, counted and found again
-// by a scan.
+// maxFound is how many findings may wait for the loop: 100 ms of them, at some
+// 100 µs each. What comes beyond is let go, counted and found by a scan.
 const maxFound = 1024
 
 // turn is the period of the loop's clock: counters, samples, endings. One
@@ -194,6 +193,9 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	}
 	for len(g.outcomes) > 0 {
 		g.settle(<-g.outcomes)
+	}
+	if g.sampling { // what it reads is closed after the loop
+		<-g.samples
 	}
 	g.clear()
 	g.record(journal.Record{Event: journal.Stopped,
