@@ -4,6 +4,10 @@ package classifier
 // env): only the argv tells.
 const ArgvDecides uint32 = 1 << 31
 
+// commLen is how much of a name the kernel keeps. Cross compilers' names are cut
+// here already: a hundred of them become one, "x86_64-linux-gn".
+const commLen = 15
+
 // Names returns the program names whose execs must be reported, as the kernel
 // shows them in comm but neither cut to 15 bytes nor freed of versions, each
 // with a tag: bit i for the family of index i in Families, and ArgvDecides. all
@@ -20,7 +24,8 @@ func (s *Set) Names() (names map[string]uint32, all bool) {
 			names[name] |= tag
 			if p.compiler {
 				for _, target := range s.crossNames {
-					names[target+"-"+name] |= tag | ArgvDecides
+					cross := target + "-" + name
+					names[cross[:min(len(cross), commLen)]] |= tag | ArgvDecides
 				}
 			}
 		}
