@@ -326,3 +326,5 @@ func (c *child) tracer() string {
 }
 
 var errFeed = errors.New("the feed has ended")
+
+func execOf(c *child) proc.Exec { return proc.Exec{ID: c.id, Seen: time.Now()} }

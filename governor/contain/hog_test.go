@@ -5,6 +5,7 @@ package contain_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/loader"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -52,16 +54,27 @@ func busy(t testing.TB, n int) {
 	}
 }
 
-// startReal runs a tracer on the kernel's execs of hog.
-func startReal(t testing.TB, bound time.Duration) (*contain.Tracer, <-chan *contain.Tracee) {
+// startReal runs a tracer on the kernel's execs of hog, as a source tells of
+// them.
+func startReal(t testing.TB, source string, bound time.Duration) (*contain.Tracer, <-chan *contain.Tracee) {
 	t.Helper()
-	feed := newPerfFeed(t, "hog")
+	feed, choice, err := loader.Open(loader.Options{Want: source, FS: procFS, Names: map[string]uint32{"hog": 1}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Skipf("needs the source %s: %v", source, err)
+	}
+	t.Cleanup(func() { feed.Close() })
+	if choice.Name != source {
+		t.Skipf("needs the source %s: %v", source, choice.Tried)
+	}
 	tracer := contain.NewTracer(contain.Options{FS: procFS, Bound: bound, Priority: true})
 	caught := make(chan *contain.Tracee, 1000)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
 		ended <- tracer.Run(ctx, feed, func(x *proc.Exec) *contain.Catch {
+			if x.Comm != "hog" {
+				return nil
+			}
 			stat, err := procFS.Stat(x.ID.PID)
 			if err != nil {
 				return nil
@@ -99,8 +112,14 @@ func bestOf(t *testing.T, measure func() (within bool)) {
 // touched before it is stopped.
 func TestHogIsStoppedEarly(t *testing.T) {
 	needRoot(t)
+	for _, source := range []string{"bpf", "perf"} {
+		t.Run(source, func(t *testing.T) { hogIsStopped(t, source) })
+	}
+}
+
+func hogIsStopped(t *testing.T, source string) {
 	hog := buildHog(t)
-	tracer, caught := startReal(t, 5*time.Second)
+	tracer, caught := startReal(t, source, 5*time.Second)
 	if got := tracer.Priority(); got != "SCHED_FIFO 1" {
 		t.Skipf("the bound is for a thread in SCHED_FIFO; this one runs as %s", got)
 	}
@@ -129,8 +148,14 @@ func TestHogIsStoppedEarly(t *testing.T) {
 // A hundred heavy commands at once: every one is stopped, and within 20 ms.
 func TestBurst(t *testing.T) {
 	needRoot(t)
+	for _, source := range []string{"bpf", "perf"} {
+		t.Run(source, func(t *testing.T) { burst(t, source) })
+	}
+}
+
+func burst(t *testing.T, source string) {
 	hog := buildHog(t)
-	_, caught := startReal(t, 10*time.Second)
+	_, caught := startReal(t, source, 10*time.Second)
 	bestOf(t, func() bool {
 		all := startHogs(t, hog, 100)
 		var after []time.Duration
