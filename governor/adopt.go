@@ -50,10 +50,7 @@ func (g *Governor) adopted(sc contain.Scope, u contain.Usage) *job {
 	if sc.MemoryMax != contain.Infinity {
 		j.capMB = int64(sc.MemoryMax >> 20)
 	}
-	j.swapMB = -1
-	if sc.MemorySwapMax != contain.Infinity {
-		j.swapMB = int64(sc.MemorySwapMax >> 20)
-	}
+	j.swapMB = swapOf(sc)
 	var oldest proc.Exec
 	for _, pid := range u.Procs {
 		x := proc.Exec{ID: proc.ID{PID: pid}}

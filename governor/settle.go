@@ -61,6 +61,7 @@ func (g *Governor) inForce(j *job, out outcome) {
 	if sc.MemoryMax != 0 && sc.MemoryMax != contain.Infinity {
 		j.capMB = int64(sc.MemoryMax >> 20)
 	}
+	j.swapMB = swapOf(sc)
 	if len(sc.Notes) > 0 {
 		j.note = sc.Notes[0]
 	}
@@ -100,6 +101,14 @@ func (g *Governor) joined(j *job, out outcome) {
 	r.Moved, r.TookMS = out.moved, milliseconds(out.took)
 	r.Reason = "it belongs to the same group of commands"
 	g.record(r)
+}
+
+// swapOf is what a scope may swap in MB, as it was read back; -1 unlimited.
+func swapOf(sc contain.Scope) int64 {
+	if !sc.MemoryController || sc.MemorySwapMax == contain.Infinity {
+		return -1
+	}
+	return int64(sc.MemorySwapMax >> 20)
 }
 
 // finish orders the end of a job whose processes are gone.
