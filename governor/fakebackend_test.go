@@ -37,6 +37,7 @@ type fakeBackend struct {
 	note         string // of Place
 	changed      string // of Check
 	left         []contain.Scope
+	oldOOM       int64                 // kills in what is left
 	scopes       map[string]*fakeScope // by cgroup
 	placed       []contain.Spec
 	limited      []contain.Limits
@@ -232,7 +233,7 @@ func (b *fakeBackend) Adopt(context.Context) ([]contain.Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, sc := range b.left {
-		b.scopes[sc.Cgroup] = &fakeScope{}
+		b.scopes[sc.Cgroup] = &fakeScope{oom: b.oldOOM}
 	}
 	return b.left, b.adoptErr
 }
