@@ -91,6 +91,9 @@ type rig struct {
 func startRig(t testing.TB, o contain.Options, edit func(*contain.Catch)) *rig {
 	t.Helper()
 	o.FS = procFS
+	if o.Bound == 0 {
+		o.Bound = 10 * time.Second // this process itself may be slow to say its word
+	}
 	r := &rig{Tracer: contain.NewTracer(o), feed: newFakeFeed(t), caught: make(chan *contain.Tracee, 1000), ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel

@@ -42,7 +42,7 @@ func TestAllThreads(t *testing.T) {
 	needRoot(t)
 	c := startChild(t, program(t, "threads", "-pthread"), "churn")
 	eventually(t, "threads have started", func() bool { return len(threadStates(t, c.id.PID)) > 4 })
-	r := startRig(t, contain.Options{Bound: 2 * time.Second}, allThreads)
+	r := startRig(t, contain.Options{}, allThreads)
 	for range 50 {
 		tr := r.catch(t, c.id)
 		if tr.State() != contain.Stopped {
@@ -123,7 +123,7 @@ func TestExecByAnotherThread(t *testing.T) {
 		all := i%2 == 1
 		c := startChild(t, path, "exec", "/bin/sleep", "60")
 		eventually(t, "threads have started", func() bool { return len(threadStates(t, c.id.PID)) == 5 })
-		r := startRig(t, contain.Options{Bound: 100 * time.Millisecond}, func(k *contain.Catch) { k.AllThreads = all })
+		r := startRig(t, contain.Options{}, func(k *contain.Catch) { k.AllThreads = all })
 		if i%4 < 2 {
 			go func() {
 				pause(300 * time.Microsecond)
