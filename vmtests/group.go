@@ -12,16 +12,16 @@ import (
 type Group struct {
 	Name      string
 	Prefix    string
-	Faults    bool     // needs a daemon with fault points
-	KernelArg []string // words on the kernel's command line
-	Timeout   time.Duration
+	Faults    bool          // needs a daemon with fault points
+	KernelArg []string      // words on the kernel's command line
+	Timeout   time.Duration // of the tests, after the boot
 }
 
 // Groups in the order in which they are looked through. They are booted in the
 // opposite order, so that what everybody needs fails first.
 var Groups = []Group{
-	{Name: "faults", Prefix: "Fault", Faults: true, Timeout: 15 * time.Minute},
-	{Name: "main", Timeout: 20 * time.Minute},
+	{Name: "faults", Prefix: "Fault", Faults: true, Timeout: 30 * time.Minute},
+	{Name: "main", Timeout: 40 * time.Minute},
 }
 
 func groupOf(test string) Group {
@@ -53,7 +53,7 @@ func (g Group) Select(all []string, pattern string) ([]string, error) {
 // Arguments are those of the guest's test binary for the selected tests. Its
 // own timeout comes before the host's, so that a hanging test shows its
 // goroutines.
-func (g Group) Arguments(names []string, pattern string) []string {
+func (g Group) Arguments(names []string, pattern string, timeout time.Duration) []string {
 	run := "^(" + strings.Join(names, "|") + ")$"
 	if _, rest, ok := strings.Cut(pattern, "/"); ok {
 		run += "/" + rest
@@ -61,6 +61,6 @@ func (g Group) Arguments(names []string, pattern string) []string {
 	return []string{
 		"-test.v=test2json",
 		"-test.run=" + run,
-		"-test.timeout=" + g.Timeout.String(),
+		"-test.timeout=" + timeout.Round(time.Second).String(),
 	}
 }

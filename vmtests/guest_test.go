@@ -1,3 +1,5 @@
+//go:build linux
+
 package vmtests
 
 import (
@@ -72,7 +74,12 @@ func testSuite(t *testing.T, module, suite string, tests []string) {
 }
 
 func testGroup(t *testing.T, module string, image Image, g Group, selected []string) {
-	ctx, cancel := context.WithTimeout(t.Context(), bootTimeout+g.Timeout+time.Minute)
+	timeout := g.Timeout
+	if deadline, ok := t.Deadline(); ok {
+		// Early enough for a boot before and the logs after.
+		timeout = min(timeout, time.Until(deadline)-3*time.Minute)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), bootTimeout+timeout+time.Minute)
 	defer cancel()
 	logs, err := filepath.Abs(filepath.Join("logs", image.Suite+"-"+g.Name))
 	if err != nil {
@@ -94,7 +101,7 @@ func testGroup(t *testing.T, module string, image Image, g Group, selected []str
 	keep := os.Getenv("HEADROOM_VM_KEEP") == "1"
 	payload := Payload{
 		Module: module, Faults: g.Faults, Keep: keep,
-		Arguments: g.Arguments(selected, os.Getenv("HEADROOM_VM_RUN")),
+		Arguments: g.Arguments(selected, os.Getenv("HEADROOM_VM_RUN"), timeout),
 	}
 	disk, err := payload.Build(ctx, t.TempDir())
 	if err != nil {
