@@ -23,6 +23,7 @@ type Finding struct {
 type Judge struct {
 	fs    proc.FS
 	self  int
+	above map[proc.ID]bool // what started the governor: a make, a shell
 	rules atomic.Pointer[Rules]
 
 	light  atomic.Uint64 // execs looked at and found light
@@ -31,7 +32,12 @@ type Judge struct {
 
 // NewJudge makes a judge by the given rules; self is the governor's own pid.
 func NewJudge(fs proc.FS, rules Rules, self int) *Judge {
-	j := &Judge{fs: fs, self: self}
+	j := &Judge{fs: fs, self: self, above: make(map[proc.ID]bool)}
+	if up, err := fs.Ancestors(self, maxAncestors); err == nil {
+		for _, a := range up {
+			j.above[a.ID] = true
+		}
+	}
 	j.rules.Store(&rules)
 	return j
 }
@@ -55,6 +61,11 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 		return Finding{}, false
 	}
 	if err := j.fs.ReadFacts(x); err != nil {
+		return Finding{}, false
+	}
+	if j.above[x.ID] || x.PPID == j.self {
+		// To cap what the governor runs below would be to cap the governor; its
+		// own children are waited for by it.
 		return Finding{}, false
 	}
 	if jobCgroup(x.Cgroup) {

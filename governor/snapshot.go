@@ -95,6 +95,8 @@ type ProcessStatus struct {
 	Command string `json:"command"`
 	RSSMB   int64  `json:"rss_mb"`
 	Job     string `json:"job,omitempty"`
+
+	cgroup string
 }
 
 // SelfStatus is what the governor itself costs.

@@ -134,34 +134,43 @@ func (g *Governor) self() SelfStatus {
 // shownLargest is how many of the machine's processes a snapshot names.
 const shownLargest = 8
 
-// largest are the machine's largest processes, as far as /proc shows them.
+// largest are the machine's largest processes, with the jobs they belong to.
 func (g *Governor) largest(jobs []JobStatus) []ProcessStatus {
-	pids, err := g.o.FS.List()
-	if err != nil {
-		return []ProcessStatus{}
-	}
-	all := make([]ProcessStatus, 0, len(pids))
-	for _, pid := range pids {
-		m, err := g.o.FS.Memory(pid)
-		if err != nil || m.RssAnon < 0 {
-			continue
-		}
-		all = append(all, ProcessStatus{PID: pid, RSSMB: (m.RssAnon + max(m.RssFile, 0) + max(m.RssShmem, 0)) >> 20})
-	}
-	slices.SortFunc(all, func(a, b ProcessStatus) int { return cmp.Compare(b.RSSMB, a.RSSMB) })
-	all = all[:min(len(all), shownLargest)]
+	all := Largest(g.o.FS, shownLargest)
 	for i := range all {
-		p := &all[i]
-		x := proc.Exec{ID: proc.ID{PID: p.PID}}
-		if g.o.FS.ReadCommand(&x) != nil || g.o.FS.ReadFacts(&x) != nil {
-			continue // it went away meanwhile
-		}
-		p.UID, p.Command = x.UID, journal.Command(x.Argv)
 		for _, j := range jobs {
-			if j.Cgroup != "" && (x.Cgroup == j.Cgroup || strings.HasPrefix(x.Cgroup, j.Cgroup+"/")) {
-				p.Job = j.ID
+			if j.Cgroup != "" && (all[i].cgroup == j.Cgroup || strings.HasPrefix(all[i].cgroup, j.Cgroup+"/")) {
+				all[i].Job = j.ID
 			}
 		}
 	}
 	return all
+}
+
+// Largest are the n processes that take most memory, the largest first. What
+// may not be read, or ends meanwhile, is left out.
+func Largest(fs proc.FS, n int) []ProcessStatus {
+	shown := []ProcessStatus{}
+	pids, err := fs.List()
+	if err != nil {
+		return shown
+	}
+	all := make([]ProcessStatus, 0, len(pids))
+	for _, pid := range pids {
+		if m, err := fs.Memory(pid); err == nil && m.RssAnon >= 0 {
+			all = append(all, ProcessStatus{PID: pid, RSSMB: (m.RssAnon + max(m.RssFile, 0) + max(m.RssShmem, 0)) >> 20})
+		}
+	}
+	slices.SortFunc(all, func(a, b ProcessStatus) int {
+		return cmp.Or(cmp.Compare(b.RSSMB, a.RSSMB), cmp.Compare(a.PID, b.PID))
+	})
+	for _, p := range all[:min(n, len(all))] {
+		x := proc.Exec{ID: proc.ID{PID: p.PID}}
+		if fs.ReadCommand(&x) != nil || fs.ReadFacts(&x) != nil {
+			continue
+		}
+		p.UID, p.Command, p.cgroup = x.UID, journal.Command(x.Argv), x.Cgroup
+		shown = append(shown, p)
+	}
+	return shown
 }

@@ -54,17 +54,6 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 
 // wrapped is text behind a lead, folded at 80 columns.
 func wrapped(lead, text string) string {
-	var b strings.Builder
-	b.WriteString(lead)
-	col, indent := len(lead), len(lead)
-	for _, word := range strings.Fields(text) {
-		if col+1+len(word) > 80 && col > indent {
-			fmt.Fprintf(&b, "\n%*s", indent, "")
-			col = indent
-		}
-		b.WriteString(" " + word)
-		col += 1 + len(word)
-	}
-	b.WriteString("\n")
-	return b.String()
+	lines := wrap(text, 80-len(lead)-1)
+	return lead + " " + strings.Join(lines, fmt.Sprintf("\n%*s", len(lead)+1, "")) + "\n"
 }

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -102,6 +101,7 @@ func serve(ctx context.Context, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // what reading the rules took is not needed again
 	return d.run(ctx)
 }
 
@@ -209,18 +209,14 @@ func notify(log *slog.Logger, state string) {
 	}
 }
 
-// interactive reports whether a person started this rather than a service
-// manager.
-func interactive() bool { return os.Getenv("NOTIFY_SOCKET") == "" && os.Getenv("INVOCATION_ID") == "" }
+// interactive reports whether a person started this rather than the unit.
+func interactive() bool { return os.Getenv("NOTIFY_SOCKET") == "" }
 
 // stayResident keeps the daemon's pages in memory: a guard that has to be
 // swapped in acts late. ONFAULT locks what is used and not what is mapped,
 // which for a Go program is 42-67 MB. A small heap is worth a few collections.
 func stayResident(log *slog.Logger) {
 	debug.SetGCPercent(50)
-	// The tracer's thread must find a processor of Go's free when it comes back
-	// from the kernel, whatever the other goroutines do.
-	runtime.GOMAXPROCS(max(4, runtime.NumCPU()))
 	if os.Geteuid() != 0 {
 		return
 	}

@@ -86,6 +86,6 @@ func withoutGovernor(why error) governor.Snapshot {
 		Jobs:    []governor.JobStatus{},
 		Queue:   []governor.JobStatus{},
 		Recent:  []governor.JobStatus{},
-		Largest: largestProcesses(proc.NewFS("/proc"), 5),
+		Largest: governor.Largest(proc.NewFS("/proc"), 5),
 	}
 }
