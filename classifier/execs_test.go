@@ -83,7 +83,7 @@ func TestExecs(t *testing.T) {
 		{Light, "/usr/bin/x86_64-linux-gnu-gcc-12", []string{"cc", "-E", "-"}},
 		{Light, "/usr/lib/gcc/x86_64-linux-gnu/12/cc1", []string{"/usr/lib/gcc/x86_64-linux-gnu/12/cc1", "-E", "-quiet", "-"}},
 		{Heavy, "/usr/local/go/pkg/tool/linux_arm64/link", []string{"/usr/local/go/pkg/tool/linux_arm64/link", "-o", "a.out", "x.a"}},
-		{Heavy, "/home/pi/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.22.0.linux-amd64/pkg/tool/linux_amd64/compile", []string{"/root/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.22.0.linux-amd64/pkg/tool/linux_amd64/compile", "-o", "x", "a.go"}},
+		{Heavy, "/home/pi/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.22.0.linux-amd64/pkg/tool/linux_amd64/compile", []string{"/home/pi/go/pkg/mod/golang.org/toolchain@v0.0.1-go1.22.0.linux-amd64/pkg/tool/linux_amd64/compile", "-o", "x", "a.go"}},
 		{Light, "/usr/bin/link", []string{"link", "a", "b"}},
 		{Heavy, "/home/pi/.rustup/toolchains/stable/bin/rustc", []string{"/home/pi/.rustup/toolchains/stable/bin/rustc", "--crate-name", "x", "src/lib.rs"}},
 		{Heavy, "/home/pi/.rustup/toolchains/stable/bin/cargo", []string{"/home/pi/.rustup/toolchains/stable/bin/cargo", "test"}},
