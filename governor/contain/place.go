@@ -226,8 +226,13 @@ func properties(spec Spec, o Origin, pids []int, policy bool) []sd.Property {
 		property("TimeoutStopUSec", uint64(stopTimeout/time.Microsecond)),
 	}
 	if o.PartOf != "" {
-		// Never BindsTo=: it restarted a service that was being stopped.
-		props = append(props, property("PartOf", []string{o.PartOf}))
+		// PartOf= has a later stop of the origin stop the job. An earlier one
+		// is what Requisite= with After= is for: while the origin is being
+		// stopped, or has a stop job, the start fails and the process stays
+		// where the stop will find it. Never BindsTo= or Requires=, which pull
+		// the origin in: that restarted a service that was being stopped.
+		unit := []string{o.PartOf}
+		props = append(props, property("PartOf", unit), property("Requisite", unit), property("After", unit))
 	}
 	if policy {
 		// "continue": the kernel kills one process of the job, and the job's
