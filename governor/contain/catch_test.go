@@ -83,7 +83,6 @@ type rig struct {
 	*contain.Tracer
 	feed   *fakeFeed
 	caught chan *contain.Tracee
-	edit   func(*contain.Catch) // of the orders, before the test starts
 	cancel context.CancelFunc
 	ended  chan error
 }
