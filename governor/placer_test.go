@@ -73,6 +73,11 @@ func TestPlace(t *testing.T) {
 		}, 30, 70, 2, 1, true},
 		{"let go at the bound: taken off twice, children gathered", func(w *world, _ *order) { slow(w, 30) }, 30, 70, 2, 1, false},
 		{"let go at the bound, all of the cap", func(w *world, _ *order) { slow(w, 500) }, 500, 64, 2, 1, false},
+		{"what it touches in its scope is charged there", func(w *world, _ *order) {
+			slow(w, 30)
+			// it is moved at 400 ms, and its child 20 ms later
+			time.AfterFunc(410*time.Millisecond, func() { w.proc.change(200, func(n *fakeProcess) { n.rssMB = 45 }) })
+		}, 30, 70, 2, 1, false},
 		{"nothing more was touched", func(w *world, _ *order) { slow(w, 20) }, 20, 80, 2, 0, false},
 		{"no memory controller", func(w *world, o *order) {
 			o.catch = nil
