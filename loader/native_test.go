@@ -2,7 +2,6 @@ package loader
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -27,6 +26,8 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "pid namespace":
 		os.Exit(openInPIDNamespace())
+	case "open":
+		os.Exit(openEach())
 	}
 	os.Exit(m.Run())
 }
@@ -245,25 +246,4 @@ func TestSourceDoesNotBlock(t *testing.T) {
 			t.Errorf("100 reads of nothing took %v", took)
 		}
 	})
-}
-
-// openInPIDNamespace is what a child in a pid namespace of its own does: it
-// mounts that namespace's /proc, tries each source, and runs a program.
-func openInPIDNamespace() int {
-	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
-		fmt.Println("mount:", err)
-		return 3
-	}
-	_, _, err := Open(Options{Want: "bpf"})
-	fmt.Printf("bpf unsupported=%v: %v\n", errors.Is(err, errors.ErrUnsupported), err)
-	for _, want := range []string{"perf", "poll"} {
-		s, _, err := Open(Options{Want: want, All: true})
-		fmt.Printf("%s opened=%v: %v\n", want, err == nil, err)
-		if err == nil {
-			s.Close()
-		}
-	}
-	_, c, err := Open(Options{})
-	fmt.Printf("auto opened %s: %s %v\n", c.Name, c.Why, err)
-	return 0
 }

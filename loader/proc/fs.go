@@ -76,22 +76,26 @@ func open(dir int, path string, flags int) (int, error) {
 	}
 }
 
+// readAll appends what is left of a file. The small ones are a single record
+// each, which the kernel gives whole to the first read that has room for it:
+// there is no need to ask for their end.
 func readAll(buf []byte, fd, limit int) ([]byte, error) {
 	for len(buf) < limit {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, max(4096, cap(buf)))...)[:len(buf)]
 		}
-		n, err := unix.Read(fd, buf[len(buf):min(cap(buf), limit)])
+		room := buf[len(buf):min(cap(buf), limit)]
+		n, err := unix.Read(fd, room)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
 			return buf, err
 		}
-		if n == 0 {
+		buf = buf[:len(buf)+n]
+		if n == 0 || n < len(room) && limit <= smallFile {
 			break
 		}
-		buf = buf[:len(buf)+n]
 	}
 	return buf, nil
 }
@@ -130,7 +134,7 @@ func denied(err error) bool {
 // fifth field of /proc/loadavg. While it stands still, nothing was forked.
 func (fs FS) NewestPID() (int, error) {
 	var pid int
-	err := withFile(unix.AT_FDCWD, fs.Root()+"/loadavg", 256, func(text []byte) (err error) {
+	err := withFile(unix.AT_FDCWD, fs.Root()+"/loadavg", smallFile, func(text []byte) (err error) {
 		pid, err = parseLoadavg(text)
 		return err
 	})
