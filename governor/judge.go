@@ -106,7 +106,7 @@ func untouchable(x *proc.Exec) string {
 func container(cgroup string) (string, bool) {
 	for part := range strings.SplitSeq(cgroup, "/") {
 		for _, c := range containerCgroups {
-			if strings.HasPrefix(part, c.prefix) && part != c.engine+".service" {
+			if strings.HasPrefix(part, c.prefix) && !strings.HasSuffix(part, ".service") {
 				return c.engine, true
 			}
 		}
@@ -115,7 +115,8 @@ func container(cgroup string) (string, bool) {
 }
 
 // containerCgroups are the names that engines give to the cgroups of their
-// containers. The engine's own service has its name too and is not one.
+// containers. Services that are named
+// after an engine are none.
 var containerCgroups = []struct{ prefix, engine string }{
 	{"docker", "docker"},
 	{"libpod", "podman"},

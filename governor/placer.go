@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/contain/fault"
@@ -27,15 +28,16 @@ const orderDeadline = 15 * time.Second
 
 // order is what the loop wants done. Exactly one of the verbs is set.
 type order struct {
-	verb  verb
-	jobID string
-	unit  string
-	about string // description of the unit
-	catch Catch  // nil where the process was not stopped
-	exec  proc.Exec
-	cap   admission.Cap
-	tree  bool // the exec was found late: descendants may run already
-	scope contain.Scope
+	verb    verb
+	jobID   string
+	unit    string
+	about   string // description of the unit
+	catch   Catch  // nil where the process was not stopped
+	exec    proc.Exec
+	verdict classifier.Verdict // of a join
+	cap     admission.Cap
+	tree    bool // the exec was found late: descendants may run already
+	scope   contain.Scope
 }
 
 type verb string

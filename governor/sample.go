@@ -118,6 +118,9 @@ func (g *Governor) measure(all []sample) {
 			g.finish(j, stepGone, "its scope was removed")
 			continue
 		}
+		if m.usage.Unread {
+			continue // not known to be empty
+		}
 		g.note(j, m.usage)
 		g.promises.Use(j.id, j.memoryMB)
 		switch empty := len(m.usage.Procs) == 0; {

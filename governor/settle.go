@@ -1,6 +1,7 @@
 package governor
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,6 +88,14 @@ func (g *Governor) inForce(j *job, out outcome) {
 }
 
 func (g *Governor) joined(j *job, out outcome) {
+	if errors.Is(out.err, contain.ErrNoScope) {
+		// The scope went between two samples: what was to join it is the next job.
+		if j.alive() {
+			g.finish(j, stepGone, "its scope was removed")
+		}
+		g.take(caughtFinding{Finding{Exec: out.order.exec, Verdict: out.order.verdict}, nil})
+		return
+	}
 	if out.err != nil {
 		if !g.isGone(out.order.exec.ID) {
 			r := g.about(j)
@@ -117,6 +126,7 @@ func (g *Governor) finish(j *job, s step, why string) {
 		return // the placers are far behind: asked again at a later turn
 	}
 	j.endedReason = why
+	g.promises.End(j.id) // nothing of it runs any more
 	if !j.isolated {
 		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
 		return

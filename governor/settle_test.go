@@ -182,3 +182,21 @@ func TestJoinFails(t *testing.T) {
 		})
 	}
 }
+
+// A scope can go between two samples (systemctl stop): what was to join it must
+// not run on without a cap for it.
+func TestJoinOfARemovedScopeIsTheNextJob(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.caught(200, "make")
+		w.after(100 * time.Millisecond)
+		first := w.job().ID
+		w.backend.with(func(b *fakeBackend) { b.joinErr = contain.ErrNoScope })
+		w.fork(201, shell, 200, "cc1")
+		w.tracer(201, false)
+		w.after(200 * time.Millisecond)
+		w.wantEvents("captured placed captured ended placed")
+		if j := w.job(); j.ID == first || j.PID != 201 {
+			t.Errorf("the job is %+v, want a new one of pid 201", j)
+		}
+	})
+}

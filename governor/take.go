@@ -96,7 +96,8 @@ func (g *Governor) join(f caughtFinding, j *job) {
 		letGo(f.catch)
 		return
 	}
-	if !g.order(order{verb: verbJoin, jobID: j.id, catch: f.catch, exec: f.Exec, tree: f.Exec.Late, scope: j.scope}) {
+	if !g.order(order{verb: verbJoin, jobID: j.id, catch: f.catch, exec: f.Exec,
+		verdict: f.Verdict, tree: f.Exec.Late, scope: j.scope}) {
 		g.left(&f.Finding, "the governor is busy placing others")
 		return
 	}
@@ -121,6 +122,9 @@ func (g *Governor) begin(f caughtFinding, k kin) {
 	}
 	if !g.enforces() {
 		letGo(f.catch)
+		if !g.told.news(fmt.Sprint("observed", x.PGID, x.LoginUID, j.rule), time.Now()) {
+			return // one line for the 200 compilers of a script
+		}
 		r.Event = journal.Observed
 		r.Reason = fmt.Sprintf("%s; it would get a cap of %d MB (%s)", f.Verdict.Reason, grant.MemoryMB, grant.Why)
 		g.record(r)

@@ -120,6 +120,32 @@ func (c cgroups) procs(path string) ([]int, error) {
 	return pids, nil
 }
 
+// allProcs lists the processes of a cgroup and of those that the job itself
+// made below it (a nested systemd, a container without root).
+func (c cgroups) allProcs(path string) ([]int, error) {
+	pids, err := c.procs(path)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	// A directory's own two links and one for each below it: no listing of some
+	// 60 files where there is none.
+	if err := unix.Stat(c.dir(path), &st); err != nil || st.Nlink == 2 {
+		return pids, nil
+	}
+	err = filepath.WalkDir(c.dir(path), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || at == c.dir(path) {
+			return nil // what goes away meanwhile has no processes
+		}
+		below, err := c.procs(strings.TrimPrefix(at, c.root))
+		if err == nil {
+			pids = append(pids, below...)
+		}
+		return nil
+	})
+	return pids, err
+}
+
 // attach moves a process, with all its threads. The write waits for a grace
 // period of the kernel (8-50 ms), in which the whole machine cannot fork.
 func (c cgroups) attach(path string, pid int) error {
@@ -142,19 +168,6 @@ func (c cgroups) freeze(path string, on bool) error {
 // above it was).
 func (c cgroups) frozen(path string) bool { return c.number(path, "cgroup.freeze") == 1 }
 
-// populated reports whether live processes are in a cgroup or below it.
-func (c cgroups) populated(path string) (bool, error) {
-	b, err := c.read(path, "cgroup.events")
-	if err != nil {
-		return false, err
-	}
-	n, ok := parseTable(b)["populated"]
-	if !ok {
-		return false, fmt.Errorf("cgroup.events of %q does not say populated", path)
-	}
-	return n == 1, nil
-}
-
 // controllers are those that a cgroup may use.
 func (c cgroups) controllers(path string) ([]string, error) {
 	b, err := c.read(path, "cgroup.controllers")
@@ -169,9 +182,9 @@ func noUsage() Usage {
 // usage is one reading of a cgroup. It takes some seven reads of kernel files.
 func (c cgroups) usage(path string) Usage {
 	u := noUsage()
-	procs, err := c.procs(path)
+	procs, err := c.allProcs(path)
 	if err != nil {
-		u.Gone = gone(err)
+		u.Gone, u.Unread = gone(err), !gone(err)
 		return u
 	}
 	u.Procs = procs

@@ -70,5 +70,6 @@ type Usage struct {
 	OOMKills int64 // oom_kill of memory.events
 	CPUUsec  int64 // usage_usec of cpu.stat
 	Procs    []int // cgroup.procs, our placeholder left out
+	Unread   bool  // cgroup.procs is there and could not be read: Procs says nothing
 	Gone     bool  // the cgroup is no more
 }
