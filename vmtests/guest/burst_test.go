@@ -12,14 +12,16 @@ import (
 func TestBurst(t *testing.T) {
 	InVM(t)
 	const count = 3000
-	d := Daemon{}.Start(t)
 	hog := InstallC(t, "pi", "hog", "burst/make")
 	burst := InstallC(t, "pi", "burst", "burst/burst")
+	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	pid := d.PID()
 	line := fmt.Sprintf("%s %d 50 %s", burst, count, hog)
 
 	t.Run("Ordinary", func(t *testing.T) {
+		d.Use(t)
+		s.Use(t)
 		before := d.Status()
 		start := time.Now()
 		out, status := s.RunWithin(8*time.Minute, line)
@@ -30,6 +32,8 @@ func TestBurst(t *testing.T) {
 		t.Logf("%d execs took %v", count, time.Since(start).Round(time.Millisecond))
 	})
 	t.Run("Overflow", func(t *testing.T) {
+		d.Use(t)
+		s.Use(t)
 		// A daemon that stands still loses what its buffer does not hold. What
 		// it finds afterwards is by looking at the process table.
 		before, events := d.Status(), len(d.Events())
@@ -87,7 +91,7 @@ func checkAccounts(t *testing.T, d *Daemon, before Status, count uint64) Status 
 	after := d.Status()
 	seen := after.Source.Seen - before.Source.Seen
 	reported, lost := after.Source.Reported-before.Source.Reported, after.Source.Lost-before.Source.Lost
-	t.Logf("seen %d, reported %d, lost %d", seen, reported, lost)
+	t.Logf("seen %d, reported %d, lost %d; events %v", seen, reported, lost, Tally(d.Events()))
 	if seen < count {
 		t.Errorf("the kernel saw %d execs, want at least %d", seen, count)
 	}

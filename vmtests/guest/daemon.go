@@ -45,6 +45,13 @@ func (d Daemon) Start(t testing.TB) *Daemon {
 	return &d
 }
 
+// Use makes t the test that fails by what the daemon does, until its end.
+func (d *Daemon) Use(t testing.TB) {
+	before := d.t
+	d.t = t
+	t.Cleanup(func() { d.t = before })
+}
+
 // Reconfigure is for the next start, by systemd's Restart= or by Restart: the
 // daemon that runs keeps what it was started with.
 func (d *Daemon) Reconfigure(args, env []string) {

@@ -9,15 +9,17 @@ import (
 )
 
 // settled waits until the daemon has dealt with all that ran before: the source
-// is one queue, so a command of the user's own that is placed came after it.
+// is one queue, so when a later command is told of all before it has been.
 func settled(t *testing.T, d *Daemon, s *Session) {
 	t.Helper()
+	d.Use(t)
+	s.Use(t)
 	before := len(d.Events())
 	if out, status := s.Run("~/escape/make 1 exit 3"); status != 3 {
 		t.Fatalf("status %d\n%s", status, out)
 	}
-	d.Await("a later command was placed", before, func(e Event) bool {
-		return e.Event == "placed" && strings.Contains(e.Command, "make 1 exit 3")
+	d.Await("a later command was caught", before, func(e Event) bool {
+		return e.Event == "captured" && strings.Contains(e.Command, "make 1 exit 3")
 	})
 }
 
@@ -25,12 +27,13 @@ func settled(t *testing.T, d *Daemon, s *Session) {
 // be moved out of them.
 func TestEscapeBox(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	hog := InstallC(t, "pi", "hog", "escape/make")
+	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	for i, property := range []string{"IPAddressDeny=any", "DevicePolicy=closed", "MemoryMax=100M", "CPUQuota=50%", "TasksMax=20", "Delegate=yes"} {
 		t.Run(property, func(t *testing.T) {
 			name := fmt.Sprintf("boxed%d", i)
+			d.Use(t)
 			box := CgroupOf(StartService(t, name, []string{property}, "bash", "-c",
 				"(exec -a make sleep 1000) & "+hog+" 4 hold & wait"))
 			Eventually(t, patience, func() string {
@@ -54,8 +57,8 @@ func TestEscapeBox(t *testing.T) {
 // service's slice.
 func TestEscapeFreeService(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	hog := InstallC(t, "pi", "hog", "escape/make")
+	d := Daemon{}.Start(t)
 	StartService(t, "free", nil, "bash", "-c", "env -u NOTIFY_SOCKET "+hog+" 4 hold & wait")
 	placed := d.Await("it was placed", 0, func(e Event) bool { return e.Event == "placed" })
 	if c := CgroupOf(placed.PID); c.Slice() != "system.slice" || c.Unit() != placed.Unit {
@@ -73,8 +76,8 @@ func TestEscapeFreeService(t *testing.T) {
 // TestEscapeNotify: systemd takes READY=1 only from the service's cgroup.
 func TestEscapeNotify(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	hog := InstallC(t, "pi", "hog", "escape/make")
+	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	start := time.Now()
 	StartService(t, "notifier", []string{"Type=notify", "NotifyAccess=all", "TimeoutStartSec=60"},
@@ -91,9 +94,10 @@ func TestEscapeNotify(t *testing.T) {
 // TestEscapeStop: an administrator's stop wins over a stream of captures.
 func TestEscapeStop(t *testing.T) {
 	InVM(t)
+	hogs := []string{InstallC(t, "pi", "hog", "escape/make"), InstallC(t, "dora", "hog", "escape/make")}
 	Daemon{}.Start(t)
 	t.Run("Service", func(t *testing.T) {
-		hog := InstallC(t, "pi", "hog", "escape/make")
+		hog := hogs[0]
 		for round := range 5 {
 			pid := StartService(t, "stream", nil, "bash", "-c", "unset NOTIFY_SOCKET; while :; do "+hog+" 1 exit 0; done")
 			awaitJob(t)
@@ -104,7 +108,7 @@ func TestEscapeStop(t *testing.T) {
 		}
 	})
 	t.Run("UserSlice", func(t *testing.T) {
-		hog := InstallC(t, "dora", "hog", "escape/make")
+		hog := hogs[1]
 		for round := range 3 {
 			s := Login(t, "dora")
 			s.Send("while :; do " + hog + " 1 exit 0; done\n")
@@ -145,8 +149,8 @@ func stop(t *testing.T, name string) {
 // rights than its caller.
 func TestEscapeSetuid(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	InstallC(t, "pi", "hog", "escape/make")
+	d := Daemon{}.Start(t)
 	other := Login(t, "pi")
 	s := Login(t, "pi")
 	s.Send("(exec -a make passwd)\n")
@@ -182,6 +186,8 @@ func TestEscapeAgent(t *testing.T) {
 	session := CgroupOf(s.PID)
 	for _, agent := range []string{"claude", "codex"} {
 		t.Run(agent, func(t *testing.T) {
+			d.Use(t)
+			s.Use(t)
 			before := len(d.Events())
 			out, status := s.Run(`PATH=` + agents + `:$PATH ` + agent + ` 'HUNGRY_MB=20 npm test; cat /proc/$PPID/cgroup'`)
 			if status != 0 || !strings.Contains(out, "held 20 MB") {

@@ -21,6 +21,7 @@ func TestFaultDaemonKilled(t *testing.T) {
 	s.Must("cd ~/fault")
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
+			s.Use(t)
 			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":self-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
 			pid := d.PID()
 			d.Reconfigure(nil, nil) // the next one lives
@@ -76,6 +77,7 @@ func TestFaultTraceeKilled(t *testing.T) {
 	s.Must("cd ~/fault")
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
+			s.Use(t)
 			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":tracee-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
 			pid := d.PID()
 			if out, status := s.RunWithin(patience, "./make 8 hold"); status != 137 {

@@ -50,13 +50,35 @@ func Install(t testing.TB, owner, name string) string {
 	return dir
 }
 
-// InstallC builds testdata/c/SOURCE.c, static, as PATH below the user's home.
-// It is the program's base name by which the governor knows it.
+// InstallC puts testdata/c/SOURCE.c, built static, as PATH below the user's
+// home. It is the program's base name by which the governor knows it. A test
+// calls it before it starts the daemon, to which a compiler is a heavy command.
 func InstallC(t testing.TB, owner, source, path string) string {
 	t.Helper()
+	data, err := os.ReadFile(buildC(t, source))
+	if err != nil {
+		t.Fatal(err)
+	}
 	program := filepath.Join("/home", owner, path)
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		t.Fatal(err)
+	}
+	os.Remove(program) // one that runs cannot be written to
+	if err := os.WriteFile(program, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	give(t, owner, filepath.Dir(program))
+	t.Cleanup(func() { os.Remove(program) })
+	return program
+}
+
+// buildC compiles a source once for all tests of the machine: it takes seconds
+// under emulation.
+func buildC(t testing.TB, source string) string {
+	t.Helper()
+	program := filepath.Join("/var/tmp", "vmtests-"+source)
+	if _, err := os.Stat(program); err == nil {
+		return program
 	}
 	code, err := fixtures.ReadFile("testdata/c/" + source + ".c")
 	if err != nil {
@@ -65,10 +87,9 @@ func InstallC(t testing.TB, owner, source, path string) string {
 	cmd := exec.Command("gcc", "-O2", "-Wall", "-Werror", "-static", "-x", "c", "-o", program, "-")
 	cmd.Stdin = strings.NewReader(string(code))
 	if out, err := cmd.CombinedOutput(); err != nil {
+		os.Remove(program)
 		t.Fatalf("build %s: %v\n%s", source, err, out)
 	}
-	give(t, owner, filepath.Dir(program))
-	t.Cleanup(func() { os.Remove(program) })
 	return program
 }
 

@@ -11,8 +11,8 @@ import (
 // has taken before its cap is in force.
 func TestHog(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	program := InstallC(t, "pi", "hog", "hog/make")
+	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	t.Run("Idle", func(t *testing.T) { hogs(t, d, s, program, 20, 1) })
 	t.Run("FourBusyLoops", func(t *testing.T) {
@@ -22,6 +22,8 @@ func TestHog(t *testing.T) {
 }
 
 func hogs(t *testing.T, d *Daemon, s *Session, program string, runs int, limitMB float64) {
+	d.Use(t)
+	s.Use(t)
 	session := CgroupOf(s.PID)
 	worst, worstOld, slowest := 0.0, 0.0, 0.0
 	for run := range runs {

@@ -20,6 +20,7 @@ func TestNpmTest(t *testing.T) {
 
 func npmOverItsCap(t *testing.T, d *Daemon) {
 	t.Helper()
+	d.Use(t)
 	s := Login(t, "pi")
 	s.Must("cd " + Install(t, "pi", "npm"))
 	bystander := StartBystander(t)
@@ -119,6 +120,8 @@ func TestFitting(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			d.Use(t)
+			s.Use(t)
 			before := len(d.Events())
 			out, status := s.Run(tt.line)
 			if status != 0 || !strings.Contains(out, tt.says) {

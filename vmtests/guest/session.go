@@ -57,6 +57,13 @@ func Login(t testing.TB, user string) *Session {
 	return s
 }
 
+// Use makes t the test that fails by what the session does, until its end.
+func (s *Session) Use(t testing.TB) {
+	before := s.t
+	s.t = t
+	t.Cleanup(func() { s.t = before })
+}
+
 func (s *Session) read() {
 	buf := make([]byte, 4096)
 	for {

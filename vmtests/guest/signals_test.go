@@ -11,9 +11,9 @@ import (
 // whatever the tracer does with the process meanwhile.
 func TestSignals(t *testing.T) {
 	InVM(t)
-	d := Daemon{}.Start(t)
 	hog := InstallC(t, "pi", "hog", "signals/make")
 	signals := InstallC(t, "pi", "signals", "signals/signals")
+	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	pid := d.PID()
 	for _, tt := range []struct {
@@ -21,6 +21,7 @@ func TestSignals(t *testing.T) {
 		count int
 	}{{"term", 2000}, {"stop", 300}} {
 		t.Run(tt.kind, func(t *testing.T) {
+			s.Use(t)
 			// A catch takes some 100 ms in all here, most of it in its first 20.
 			out, status := s.RunWithin(8*time.Minute, fmt.Sprintf("%s %s %d 20000 %s", signals, tt.kind, tt.count, hog))
 			if want := fmt.Sprintf("%d signals", tt.count); status != 0 || !strings.Contains(out, want) {
@@ -28,6 +29,7 @@ func TestSignals(t *testing.T) {
 			}
 		})
 	}
+	t.Logf("events %v", Tally(d.Events()))
 	if got := d.PID(); got != pid {
 		t.Errorf("the daemon was %d and is %d", pid, got)
 	}

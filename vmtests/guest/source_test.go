@@ -9,6 +9,7 @@ import (
 // moved as well, and paid for.
 func TestSource(t *testing.T) {
 	InVM(t)
+	InstallC(t, "pi", "hog", "hog/make")
 	for _, source := range []string{"perf", "poll"} {
 		t.Run(source, func(t *testing.T) {
 			d := Daemon{Args: []string{"--source", source}}.Start(t)
@@ -27,6 +28,7 @@ func TestSource(t *testing.T) {
 // lateMake builds with four compilers at once: some may have begun before the
 // job was there, none may stay outside.
 func lateMake(t *testing.T, d *Daemon) {
+	d.Use(t)
 	s := Login(t, "pi")
 	dir := CProject(t, "pi", 60)
 	s.Must("cd " + dir)
@@ -67,7 +69,7 @@ func lateMake(t *testing.T, d *Daemon) {
 // lateHog takes memory while it is found and moved: that memory stays where it
 // was, so the cap must be lower by as much.
 func lateHog(t *testing.T, d *Daemon) {
-	InstallC(t, "pi", "hog", "hog/make")
+	d.Use(t)
 	s := Login(t, "pi")
 	session := CgroupOf(s.PID)
 	old, before := session.Field(t, "memory.stat", "anon"), len(d.Events())

@@ -95,3 +95,12 @@ func Of(events []Event, kind string) []Event {
 	}
 	return some
 }
+
+// Tally counts events by kind, for a log line.
+func Tally(events []Event) map[string]int {
+	n := map[string]int{}
+	for _, e := range events {
+		n[e.Event]++
+	}
+	return n
+}
