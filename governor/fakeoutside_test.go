@@ -202,6 +202,15 @@ func (c *fakeCatch) Release() {
 	}
 }
 
+// Progress puts the bound off, to four bounds in all.
+func (c *fakeCatch) Progress() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		c.bound.Reset(min(fakeBound, 4*fakeBound-time.Since(c.since)))
+	}
+}
+
 func (c *fakeCatch) Stopped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -42,6 +42,7 @@ type Backend interface {
 type Catch interface {
 	Stopped() bool             // it stands still now
 	Late() bool                // it was let go at the bound, before anybody said so
+	Progress()                 // it is being seen to: the bound counts from now
 	Release()                  // let go; from any goroutine, as often as wanted
 	Done() <-chan struct{}     // closed once it is no longer held
 	StoppedFor() time.Duration // known after Done; 0 if it was never stopped

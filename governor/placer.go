@@ -95,6 +95,12 @@ func (p *placer) run(ctx context.Context, orders <-chan order, outcomes chan<- o
 	}
 }
 
+func progress(c Catch) {
+	if c != nil {
+		c.Progress()
+	}
+}
+
 func letGo(c Catch) {
 	if c != nil {
 		c.Release()
@@ -116,9 +122,11 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 }
 
 func (p *placer) place(ctx context.Context, o order) outcome {
+	progress(o.catch)
 	fault.At("placing", o.exec.ID.PID)
 	out := outcome{order: o, cap: o.cap}
 	origin, err := p.backend.Look(ctx, o.exec)
+	progress(o.catch)
 	out.origin = origin
 	if err != nil {
 		out.err = err
@@ -177,6 +185,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 }
 
 func (p *placer) join(ctx context.Context, o order) outcome {
+	progress(o.catch)
 	out := outcome{order: o, scope: o.scope}
 	out.moved, out.err = p.backend.Join(ctx, o.scope, o.exec, o.tree || o.catch == nil || o.catch.Late())
 	letGo(o.catch)

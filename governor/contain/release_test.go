@@ -64,6 +64,25 @@ func TestBound(t *testing.T) {
 	c.runsOn(t)
 }
 
+// A holder that gets on has the bound again, up to four in all.
+func TestProgressPutsTheBoundOff(t *testing.T) {
+	needRoot(t)
+	const bound = 100 * time.Millisecond
+	c := startCounter(t)
+	r := startRig(t, contain.Options{Bound: bound}, nil)
+	tr := r.catch(t, c.id)
+	begin := time.Now()
+	for time.Since(begin) < 10*bound && !tr.Late() {
+		tr.Progress()
+		time.Sleep(bound / 10)
+	}
+	waitDone(t, tr, contain.Late)
+	if held := tr.StoppedFor(); held < 3*bound || held > 9*bound {
+		t.Errorf("held for %v with progress all the time, want about %v", held, 4*bound)
+	}
+	c.runsOn(t)
+}
+
 // What cannot be stopped is delivered all the same, once.
 func TestNotStopped(t *testing.T) {
 	needRoot(t)

@@ -33,7 +33,8 @@ func (t *Tracer) begin(c *Catch, x *proc.Exec) {
 		t.never(tr, Refused, ErrHeld)
 		return
 	}
-	tr.deadline = time.Now().Add(t.bound)
+	tr.begun = time.Now()
+	tr.deadline = tr.begun.Add(t.bound)
 	err := t.take(tr)
 	if err != nil && len(tr.threads) == 0 {
 		t.never(tr, fate(err), err)
@@ -140,9 +141,20 @@ func (t *Tracer) step(tr *Tracee, now time.Time) {
 	case tr.released.Load():
 		fault.At("released", tr.id.PID)
 		t.dismiss(tr, Released, nil)
-	case !now.Before(tr.deadline):
+	case !now.Before(tr.deadline) && !tr.extend(now, t.bound):
 		t.dismiss(tr, Late, nil)
 	}
+}
+
+// extend puts the bound off if the holder got on since it was set.
+func (tr *Tracee) extend(now time.Time, bound time.Duration) bool {
+	after := time.Duration(tr.progress.Load())
+	due := tr.begun.Add(min(after+bound, maxBounds*bound))
+	if after == 0 || !due.After(now) {
+		return false
+	}
+	tr.deadline = due
+	return true
 }
 
 // allStopped says that every thread that is still ours is in its stop, and

@@ -87,6 +87,7 @@ type Tracee struct {
 	id       proc.ID
 	tracer   *Tracer
 	released atomic.Bool
+	progress atomic.Int64 // when the holder last got on, in ns after begun; 0 never
 	done     chan struct{}
 
 	mu           sync.Mutex
@@ -103,6 +104,7 @@ type Tracee struct {
 	letGo     bool
 	threads   []thread
 	seen      time.Time
+	begun     time.Time // set before anybody else has the Tracee
 	deadline  time.Time
 	asked     time.Time // when its threads were last interrupted
 	stoppedAt time.Time
@@ -167,6 +169,12 @@ func (tr *Tracee) Release() {
 		tr.tracer.wake()
 	}
 }
+
+// Progress says that the holder gets on with it: the bound counts from now
+// again. A manager that hangs makes no progress; one on a slow or busy machine
+// does, and that is where a cap matters most (placing took 930 ms on an
+// emulated machine under load).
+func (tr *Tracee) Progress() { tr.progress.Store(int64(max(time.Since(tr.begun), 1))) }
 
 func (tr *Tracee) set(s State, err error) {
 	tr.mu.Lock()

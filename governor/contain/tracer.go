@@ -22,6 +22,9 @@ const (
 	// wait with it, so it is short; a scope took 55 to 145 ms to start in an
 	// emulated machine.
 	defaultBound = 250 * time.Millisecond
+	// maxBounds is how many bounds a process is held at most, whatever
+	// progress is told: 1 s.
+	maxBounds = 4
 	// spin is how long the thread looks for a stop without sleeping. A process
 	// that runs on another CPU stops within some 10 µs; one on this CPU stops
 	// only if this thread sleeps.
