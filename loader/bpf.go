@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
@@ -21,10 +22,12 @@ type bpf struct {
 	attached link.Link
 	maps     execMaps
 	ring     *ring
-	before   Counters // the trial's share, which is nobody's business
-	last     Counters // what Counters answers after Close
 	exec     proc.Exec
-	closed   bool
+
+	mu     sync.Mutex // of what follows: Counters may be asked while Close is at work
+	before Counters   // the trial's share, which is nobody's business
+	last   Counters   // what Counters answers after Close
+	closed bool
 }
 
 // openBPF loads and attaches the program, and sees that it reports.
@@ -88,7 +91,7 @@ func loadProgram(name string, ringSize int) (*bpf, error) {
 	}
 	b.program = collection.DetachProgram(name)
 	collection.Close() // what was assigned or detached is not its own any more
-	b.bpfFilter = newFilter(b.maps.Names, b.maps.Config, b.maps.Jobs, b.maps.Cgroups)
+	b.use(&b.maps)
 
 	if b.program.Type() == ebpf.RawTracepoint {
 		b.attached, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: "sched_process_exec", Program: b.program})
@@ -128,7 +131,7 @@ func (b *bpf) Read(yield func(*proc.Exec)) error {
 	if b.closed {
 		return ErrClosed
 	}
-	now := readClock()
+	now, own := readClock(), b.own.Load()
 	err := b.ring.read(func(text []byte) error {
 		r, err := parseRecord(text)
 		if err != nil {
@@ -136,9 +139,9 @@ func (b *bpf) Read(yield func(*proc.Exec)) error {
 		}
 		comm := unix.ByteSliceToString(r.Comm[:])
 		tag := r.Tag
-		if b.overflow {
+		if own != nil {
 			var ok bool
-			if tag, ok = b.own.match(comm); !ok {
+			if tag, ok = own.match(comm); !ok {
 				return nil
 			}
 		}
@@ -154,6 +157,12 @@ func (b *bpf) Read(yield func(*proc.Exec)) error {
 
 // Counters sums up those of all CPUs.
 func (b *bpf) Counters() Counters {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.count()
+}
+
+func (b *bpf) count() Counters {
 	if b.closed {
 		return b.last
 	}
@@ -175,10 +184,12 @@ func (b *bpf) Counters() Counters {
 }
 
 func (b *bpf) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.closed {
 		return nil
 	}
-	b.Counters()
+	b.count()
 	b.closed = true
 	var errs []error
 	if b.attached != nil {

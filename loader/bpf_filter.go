@@ -6,10 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 )
+
+// maxNames is how many keys the name map has room for.
+const maxNames = 1024
 
 // maxCgroups is how many cgroups the program asks about; each costs a walk up
 // the hierarchy for every exec that would be reported.
@@ -20,28 +25,35 @@ const maxCgroups = 32
 type bpfFilter struct {
 	names, config, jobs, cgroups *ebpf.Map
 
+	mu       sync.Mutex
 	keys     map[string]uint32
 	settings execSettings
 	slots    [maxCgroups]uint64 // cgroup ids by their place in the array; 0 for none
 
-	// More keys than the map has room for: the kernel reports all, and own
-	// filters here.
-	overflow bool
-	own      names
+	// Set where there are more keys than the map has room for: the kernel
+	// reports all, and this filters here.
+	own atomic.Pointer[names]
 }
 
-func newFilter(names, config, jobs, cgroups *ebpf.Map) bpfFilter {
-	return bpfFilter{names: names, config: config, jobs: jobs, cgroups: cgroups, keys: map[string]uint32{}}
+// use has the filter act on the maps, which are empty.
+func (f *bpfFilter) use(m *execMaps) {
+	f.names, f.config, f.jobs, f.cgroups = m.Names, m.Config, m.Jobs, m.Cgroups
+	f.keys = map[string]uint32{}
 }
 
 // SetNames writes the differences: first what is new, so that no name that
 // stays is missed meanwhile.
 func (f *bpfFilter) SetNames(named map[string]uint32, all bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	want := keys(named)
-	f.overflow, f.own = len(want) > maxNames, names{}
-	if f.overflow {
-		f.own, want, all = names{want, all}, nil, true
+	var own *names
+	if len(want) > maxNames {
+		own = &names{}
+		own.SetNames(named, all)
+		want, all = nil, true
 	}
+	f.own.Store(own)
 	if all {
 		if err := f.configure(func(s *execSettings) { s.All = 1 }); err != nil {
 			return err
@@ -109,6 +121,8 @@ func (f *bpfFilter) Ignore(cgroupID uint64, dir string) error {
 	if cgroupID == 0 {
 		return errors.New("ignore cgroup 0: there is none")
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err := f.jobs.Put(cgroupID, uint8(1)); err != nil {
 		return fmt.Errorf("ignore cgroup %d: %w", cgroupID, err)
 	}
@@ -118,11 +132,11 @@ func (f *bpfFilter) Ignore(cgroupID uint64, dir string) error {
 	}
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("ignore below %q: %w", dir, errors.Join(err, f.Attend(cgroupID)))
+		return fmt.Errorf("ignore below %q: %w", dir, errors.Join(err, f.attend(cgroupID)))
 	}
 	defer unix.Close(fd) // the map holds the cgroup itself
 	if err := f.cgroups.Put(uint32(slot), uint32(fd)); err != nil {
-		return fmt.Errorf("ignore below %q: %w", dir, errors.Join(err, f.Attend(cgroupID)))
+		return fmt.Errorf("ignore below %q: %w", dir, errors.Join(err, f.attend(cgroupID)))
 	}
 	f.slots[slot] = cgroupID
 	return f.configure(func(s *execSettings) { s.Cgroups = max(s.Cgroups, uint32(slot+1)) })
@@ -143,6 +157,12 @@ func (f *bpfFilter) place(cgroupID uint64) (slot int, ok bool) {
 
 // Attend undoes Ignore.
 func (f *bpfFilter) Attend(cgroupID uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.attend(cgroupID)
+}
+
+func (f *bpfFilter) attend(cgroupID uint64) error {
 	if err := f.jobs.Delete(cgroupID); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("attend to cgroup %d: %w", cgroupID, err)
 	}

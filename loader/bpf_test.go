@@ -133,8 +133,8 @@ func TestManyNames(t *testing.T) {
 	for i := range maxNames {
 		many[fmt.Sprintf("hr%cx%dx", 'a'+i%26, i)] = uint32(i + 1)
 	}
-	if err := b.SetNames(many, false); err != nil || b.overflow || len(b.keys) != maxNames {
-		t.Fatalf("%d names fit: %v, overflow %v, %d keys", maxNames, err, b.overflow, len(b.keys))
+	if err := b.SetNames(many, false); err != nil || b.own.Load() != nil || len(b.keys) != maxNames {
+		t.Fatalf("%d names fit: %v, %d keys", maxNames, err, len(b.keys))
 	}
 	// All others, with no room for both at a time.
 	others := map[string]uint32{}
@@ -152,8 +152,8 @@ func TestManyNames(t *testing.T) {
 		}
 		// One too many: filtered here, and nobody sees a difference.
 		others["hr-one-more"] = 77
-		if err := b.SetNames(others, false); err != nil || !b.overflow {
-			t.Errorf("%v, overflow %v", err, b.overflow)
+		if err := b.SetNames(others, false); err != nil || b.own.Load() == nil {
+			t.Errorf("one too many: %v, filtered here %v", err, b.own.Load() != nil)
 		}
 		for _, comm := range []string{"otbx1x", "hr-one-more", "hr-none"} {
 			runAs(t, b, comm)
@@ -161,8 +161,8 @@ func TestManyNames(t *testing.T) {
 		if got := ours(t, b); len(got) != 2 || got[0].Tag != 2 || got[1].Tag != 77 {
 			t.Errorf("reported %+v", got)
 		}
-		if err := b.SetNames(map[string]uint32{"hr-few": 3}, false); err != nil || b.overflow || b.settings.All != 0 {
-			t.Errorf("%v, overflow %v, %+v", err, b.overflow, b.settings)
+		if err := b.SetNames(map[string]uint32{"hr-few": 3}, false); err != nil || b.own.Load() != nil || b.settings.All != 0 {
+			t.Errorf("few again: %v, %+v", err, b.settings)
 		}
 		runAs(t, b, "hr-few")
 		runAs(t, b, "otbx1x")

@@ -6,9 +6,6 @@ import "strings"
 // without its NUL).
 const commBytes = 15
 
-// maxNames is how many keys the kernel's map has room for.
-const maxNames = 1024
-
 // Key makes of a program's name the key that the name map has: as much as a
 // comm holds, without a version at the end ([-.]?[0-9.]+), unless nothing would
 // be left: "python3.12" and "python3" are "python", "gcc-13" is "gcc", "7z" is
@@ -44,22 +41,4 @@ func keys(names map[string]uint32) map[string]uint32 {
 		m[Key(name)] |= tag
 	}
 	return m
-}
-
-// names is the filter of the sources that have none in the kernel.
-type names struct {
-	keys map[string]uint32
-	all  bool
-}
-
-// match says whether an exec of this comm is to be reported, and its tag.
-func (n *names) match(comm string) (tag uint32, ok bool) {
-	tag, ok = n.keys[Key(comm)]
-	return tag, ok || n.all
-}
-
-// SetNames replaces the names.
-func (n *names) SetNames(named map[string]uint32, all bool) error {
-	n.keys, n.all = keys(named), all
-	return nil
 }

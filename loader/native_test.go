@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -229,6 +230,46 @@ func TestSourceCloses(t *testing.T) {
 			t.Errorf("a closed source has descriptor %d", s.FD())
 		}
 		s.Counters()
+	})
+}
+
+// A daemon reads on one thread and sets, asks and ignores on others. The race
+// detector judges.
+func TestSourceIsShared(t *testing.T) {
+	eachSource(t, func(t *testing.T, want string) {
+		s := opened(t, Options{Want: want, Tick: time.Millisecond})
+		stop := make(chan struct{})
+		var others sync.WaitGroup
+		others.Go(func() {
+			for i := uint32(1); ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				s.Counters()
+				if err := s.(interface {
+					SetNames(map[string]uint32, bool) error
+				}).SetNames(map[string]uint32{"hr-shared": i}, i%2 == 0); err != nil {
+					t.Error(err)
+				}
+				if f, ok := s.(Filter); ok {
+					if err := errors.Join(f.Ignore(1<<60, ""), f.Attend(1<<60)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		c := start(t, named(t, "hr-shared"), nil)
+		if !until(t, s, 10*time.Second, func(x *proc.Exec) bool { return x.ID.PID == c.Process.Pid }) {
+			t.Error("not reported")
+		}
+		close(stop)
+		others.Wait()
+		s.Close()
+		if n := s.Counters(); n.Seen == 0 {
+			t.Errorf("counters after Close %+v", n)
+		}
 	})
 }
 

@@ -20,11 +20,11 @@ import (
 // its execs are neither seen nor counted as lost.
 type perf struct {
 	names
-	epoll    int // of all rings' descriptors: what FD is
-	rings    []*perfRing
-	counters Counters
-	exec     proc.Exec
-	closed   bool
+	tally
+	epoll  int // of all rings' descriptors: what FD is
+	rings  []*perfRing
+	exec   proc.Exec
+	closed bool
 }
 
 // minPerfRing holds some 400 execs a CPU.
@@ -41,7 +41,7 @@ func openPerf(o Options) (Source, error) {
 		p.Close()
 		return nil, explainPerf(err, kernelRelease(), capable(capPerfmon))
 	}
-	p.all = true
+	p.SetNames(nil, true)
 	err = trial(p, o.FS)
 	if err == nil {
 		err = p.SetNames(o.Names, o.All)
@@ -50,7 +50,7 @@ func openPerf(o Options) (Source, error) {
 		p.Close()
 		return nil, err
 	}
-	p.counters = Counters{} // the trial's share is nobody's business
+	p.reset()
 	return p, nil
 }
 
@@ -112,11 +112,11 @@ func (p *perf) Read(yield func(*proc.Exec)) error {
 			if err != nil {
 				return err
 			}
-			p.counters.Lost += record.lost
+			p.lost.Add(record.lost)
 			if !record.exec {
 				return nil
 			}
-			p.counters.Seen++
+			p.seen.Add(1)
 			if record.pid <= 0 {
 				return nil // of a pid namespace that is not below this one
 			}
@@ -124,7 +124,7 @@ func (p *perf) Read(yield func(*proc.Exec)) error {
 			if !ok {
 				return nil
 			}
-			p.counters.Reported++
+			p.reported.Add(1)
 			p.exec = proc.Exec{ID: proc.ID{PID: record.pid}, Comm: record.comm, Tag: tag, Source: "perf", Seen: now.at(record.time)}
 			yield(&p.exec)
 			return nil
@@ -135,8 +135,6 @@ func (p *perf) Read(yield func(*proc.Exec)) error {
 	}
 	return nil
 }
-
-func (p *perf) Counters() Counters { return p.counters }
 
 func (p *perf) Close() error {
 	if p.closed {

@@ -19,7 +19,7 @@ func TestPerfCountsLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := descriptors(t)
-	p := &perf{epoll: -1, names: names{all: true}}
+	p := &perf{epoll: -1}
 	if err := p.open(cpus, 0); err != nil {
 		t.Fatal(err)
 	}

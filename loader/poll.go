@@ -20,7 +20,7 @@ type poll struct {
 
 // openPoll takes in what runs already, without reporting it.
 func openPoll(o Options) (Source, error) {
-	p := &poll{table: table{fs: o.FS, known: map[int]*seen{}}}
+	p := &poll{table: table{fs: o.FS, known: map[int]*process{}}}
 	if err := p.SetNames(o.Names, o.All); err != nil {
 		return nil, err
 	}
@@ -65,8 +65,6 @@ func (p *poll) Read(yield func(*proc.Exec)) error {
 		yield(&p.exec)
 	})
 }
-
-func (p *poll) Counters() Counters { return p.counters }
 
 func (p *poll) Close() error {
 	if p.timer < 0 {

@@ -16,7 +16,8 @@ const ArgvDecides uint32 = 1 << 31
 // ErrClosed is what Read answers after Close.
 var ErrClosed = errors.New("source is closed")
 
-// Source tells of execs. It has one user at a time.
+// Source tells of execs. Read, FD and Close are for one goroutine; the other
+// methods, those of Filter included, may be called from any meanwhile.
 type Source interface {
 	// Name is "bpf", "perf" or "poll".
 	Name() string
@@ -30,7 +31,8 @@ type Source interface {
 	// filled, nothing else. An error means that the source has ended.
 	Read(yield func(*proc.Exec)) error
 
-	// Counters are since the source was opened. They cost some microseconds.
+	// Counters are since the source was opened; after Close, as they were then.
+	// They cost some microseconds.
 	Counters() Counters
 
 	// Close ends the source and frees all it holds. A second call does nothing.

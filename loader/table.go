@@ -28,21 +28,21 @@ const blindEvery = 5
 // tick is told it.
 type table struct {
 	names
-	fs       proc.FS
-	known    map[int]*seen
-	fresh    []*seen // those that have looks due
-	pids     []int   // of the last list; kept for its memory
-	round    uint    // of lists
-	newest   int
-	swept    time.Time
-	blind    bool
-	ticks    uint
-	counters Counters
+	tally
+	fs     proc.FS
+	known  map[int]*process
+	fresh  []*process // those that have looks due
+	pids   []int      // of the last list; kept for its memory
+	round  uint       // of lists
+	newest int
+	swept  time.Time
+	blind  bool
+	ticks  uint
 }
 
-// seen is a process as it was when last looked at. An exec changes one of the
+// process is one as it was when last looked at. An exec changes one of the
 // three, save that of the very same command line.
-type seen struct {
+type process struct {
 	pid   int
 	comm  string
 	exe   string
@@ -67,7 +67,8 @@ func (t *table) begin(now time.Time) (err error) {
 	for _, s := range t.known {
 		s.look, s.fresh = len(looks), false
 	}
-	t.fresh, t.counters = nil, Counters{}
+	t.fresh = nil
+	t.reset()
 	return nil
 }
 
@@ -115,7 +116,7 @@ func (t *table) list(now time.Time, report func(int, string, uint32)) (found int
 		s := t.known[pid]
 		if s == nil {
 			found++
-			s = &seen{pid: pid, since: now, fresh: true}
+			s = &process{pid: pid, since: now, fresh: true}
 			t.known[pid] = s
 			t.fresh = append(t.fresh, s)
 			t.look(s, now, report)
@@ -152,7 +153,7 @@ func (t *table) lookAgain(now time.Time, report func(int, string, uint32)) {
 
 // look compares one process with what was seen of it, and reports it if it has
 // changed and its name is one of those wanted.
-func (t *table) look(s *seen, now time.Time, report func(int, string, uint32)) {
+func (t *table) look(s *process, now time.Time, report func(int, string, uint32)) {
 	comm, err := t.fs.Comm(s.pid)
 	if err != nil {
 		return // it has ended, or may not be seen
@@ -177,9 +178,9 @@ func (t *table) look(s *seen, now time.Time, report func(int, string, uint32)) {
 		}
 	}
 	s.comm, s.exe, s.argv = comm, exe, argv
-	t.counters.Seen++
+	t.seen.Add(1)
 	if wanted {
-		t.counters.Reported++
+		t.reported.Add(1)
 		report(s.pid, comm, tag)
 	}
 }
@@ -188,12 +189,7 @@ func (t *table) look(s *seen, now time.Time, report func(int, string, uint32)) {
 // calls itself "npm test". Its binary's name stays.
 func (t *table) matchLate(comm, exe string) (tag uint32, ok bool) {
 	first, _, _ := strings.Cut(comm, " ")
-	for _, name := range [...]string{comm, first, path.Base(exe)} {
-		if tag, ok := t.keys[Key(name)]; ok {
-			return tag, true
-		}
-	}
-	return 0, t.all
+	return t.matchFirst(comm, first, path.Base(exe))
 }
 
 // hashArgv tells the exec of a program by itself (python3 runs python3) from no

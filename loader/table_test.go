@@ -66,7 +66,7 @@ type polled struct {
 }
 
 func newPolled(t *testing.T, f *fakeProc, named map[string]uint32) *polled {
-	p := &polled{table: &table{fs: proc.NewFS(f.root), known: map[int]*seen{}}, t: t, now: time.Unix(1000, 0)}
+	p := &polled{table: &table{fs: proc.NewFS(f.root), known: map[int]*process{}}, t: t, now: time.Unix(1000, 0)}
 	p.SetNames(named, false)
 	if err := p.begin(p.now); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestPollNewProcess(t *testing.T) {
 	f.newest(21)
 	p.expect("a new process", defaultTick, "20 node 2")
 	p.expect("is reported once", 3*time.Second)
-	if got, want := p.counters, (Counters{Seen: 2, Reported: 1}); got != want {
+	if got, want := p.Counters(), (Counters{Seen: 2, Reported: 1}); got != want {
 		t.Errorf("counters %+v, want %+v", got, want)
 	}
 }
@@ -212,7 +212,7 @@ func TestPollEnds(t *testing.T) {
 }
 
 func BenchmarkPollIdleTick(b *testing.B) {
-	t := &table{known: map[int]*seen{}}
+	t := &table{known: map[int]*process{}}
 	if err := t.begin(time.Now()); err != nil {
 		b.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func BenchmarkPollIdleTick(b *testing.B) {
 }
 
 func BenchmarkPollSweep(b *testing.B) {
-	t := &table{known: map[int]*seen{}}
+	t := &table{known: map[int]*process{}}
 	now := time.Now()
 	if err := t.begin(now); err != nil {
 		b.Fatal(err)
