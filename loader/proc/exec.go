@@ -33,7 +33,7 @@ type Exec struct {
 	Comm   string    // at most 15 bytes; for a script the script's name
 	Tag    uint32    // of the name map in the kernel; 0 where nothing filtered by name
 	Source string    // "bpf", "perf", "poll"
-	Seen   time.Time // when the source told of it
+	Seen   time.Time // when the kernel told of it; when found, if Late
 	Late   bool      // the exec was found, not reported: the process and its descendants may have run for long
 
 	// Of ReadCommand.

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -67,43 +66,6 @@ func TestParseCmdline(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := parseCmdline([]byte(tc.text)); !slices.Equal(got, tc.want) || (got == nil) != (tc.want == nil) {
 				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
-func auxv64(words ...uint64) (b []byte) {
-	for _, w := range words {
-		b = binary.NativeEndian.AppendUint64(b, w)
-	}
-	return b
-}
-
-func auxv32(words ...uint32) (b []byte) {
-	for _, w := range words {
-		b = binary.NativeEndian.AppendUint32(b, w)
-	}
-	return b
-}
-
-func TestParseSecure(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		auxv []byte
-		want bool
-	}{
-		{"64-bit, secure", auxv64(33, 0x7ffd00000000, 23, 1, 0, 0), true},
-		{"64-bit, not", auxv64(33, 0x7ffd00000000, 23, 0, 0, 0), false},
-		{"64-bit, without the entry", auxv64(33, 0x7ffd00000000, 0, 0), false},
-		{"32-bit, secure", auxv32(16, 0xbfebfbff, 6, 4096, 23, 1, 0, 0), true},
-		{"32-bit, not", auxv32(16, 0xbfebfbff, 6, 4096, 23, 0, 0, 0), false},
-		{"a value that looks like the key", auxv64(6, 23, 9, 1, 23, 0, 0, 0), false},
-		{"empty: a kernel thread's", nil, false},
-		{"cut", auxv64(33, 0x7ffd00000000, 23, 1)[:30], false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := parseSecure(tc.auxv); got != tc.want {
-				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})
 	}
