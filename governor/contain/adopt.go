@@ -83,7 +83,7 @@ func (s *Systemd) adopt(ctx context.Context, o Origin) (Scope, error) {
 	sc.OOMPolicy = s.asked(ctx, o, "Scope", "OOMPolicy") == "continue"
 	if sc.Placeholder, err = s.hold.start(oldest.UID, nil); err != nil {
 		sc.Notes = append(sc.Notes, err.Error())
-	} else if err := s.cg.attach(o.Cgroup, sc.Placeholder.PID); err != nil {
+	} else if err := s.move(o.Cgroup, sc.Placeholder.PID); err != nil {
 		// By a write and not by the fork: a user can freeze the cgroups of his
 		// own tree, and a fork into a frozen one does not return.
 		s.hold.stop(sc.Placeholder)

@@ -342,7 +342,7 @@ func (s *Systemd) attach(cgroup string, pid int) error {
 	if err := s.adjust(pid); err != nil && !gone(err) {
 		s.log.Debug("oom_score_adj", "pid", pid, "err", err)
 	}
-	return s.cg.attach(cgroup, pid)
+	return s.move(cgroup, pid)
 }
 
 // below lists the descendants of a process that sit in the same cgroup as it.

@@ -112,6 +112,7 @@ func (k *keeper) order(f func()) error {
 		go func(orders chan func()) {
 			// Never unlocked: the thread ends with the goroutine.
 			runtime.LockOSThread()
+			keepDescriptors()
 			for {
 				select {
 				case f := <-orders:
@@ -129,6 +130,25 @@ func (k *keeper) order(f func()) error {
 		return nil
 	case <-k.quit:
 		return errClosing
+	}
+}
+
+// keepDescriptors has no child inherit what the governor itself was started
+// with, from a shell or a service manager. All that Go opens is closed on exec
+// already.
+func keepDescriptors() {
+	if unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	// Before Linux 5.11.
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, fd := range fds {
+		if n, err := strconv.Atoi(fd.Name()); err == nil && n > 2 {
+			unix.CloseOnExec(n)
+		}
 	}
 }
 

@@ -46,7 +46,11 @@ func (s *Systemd) readPlaces(sc *Scope, o Origin) error {
 		sc.Notes = append(sc.Notes, fmt.Sprintf("the scope is %q, asked for below %s of the %s manager", sc.Cgroup, o.Slice, o.Manager))
 	}
 	procs, err := s.cg.procs(sc.Cgroup)
-	if err != nil {
+	switch {
+	case err != nil && gone(err):
+		// It was stopped in the meantime, and the process with it.
+		return fmt.Errorf("read back %q: %w", sc.Unit, ErrNoScope)
+	case err != nil:
 		return fmt.Errorf("read back %q: %w", sc.Unit, err)
 	}
 	sc.Moved = len(without(procs, sc.Placeholder.PID))

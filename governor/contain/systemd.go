@@ -63,7 +63,10 @@ type Systemd struct {
 	managers map[string]*manager
 	facts    map[factKey]unitFacts
 	memory   bool
-	adjust   func(pid int) error // raises oom_score_adj
+
+	// What a directory cannot imitate: a test puts its own here.
+	adjust func(pid int) error                // raises oom_score_adj
+	move   func(cgroup string, pid int) error // writes cgroup.procs
 }
 
 // NewSystemd connects to the system manager. The error wraps
@@ -97,6 +100,7 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 		facts:    make(map[factKey]unitFacts),
 		memory:   memoryController(cgroups{o.CgroupRoot}) == nil,
 		adjust:   raiseOOMScore,
+		move:     cgroups{o.CgroupRoot}.attach,
 	}
 	if s.dial == nil {
 		s.dial = s.dialPrivate
