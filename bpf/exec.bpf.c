@@ -8,9 +8,8 @@
  * serves the raw tracepoint and the classic one. argv is not read here: user
  * space finds it whole in /proc, and only a live process matters.
  *
- * The order of the questions is the order of their cost and of how often they
- * settle the matter: most execs of a busy machine are either inside a job
- * already or of a program that is never heavy.
+ * The name is asked for first: it settles the matter for nearly all execs, with
+ * one look into a map, inside a job and outside.
  */
 #include "exec.h"
 #include "kernel.h"
@@ -97,16 +96,16 @@ static __attribute__((always_inline)) int on_exec(void)
 		return 0;
 	count->seen++;
 
-	cgroup = current_cgroup_id();
-	if (map_lookup(&jobs, &cgroup))
-		return 0;
-
 	current_comm(&comm, sizeof(comm));
 	key_of(&comm, &key);
 	found = map_lookup(&names, &key);
 	if (found)
 		tag = *found;
 	else if (!conf->all)
+		return 0;
+
+	cgroup = current_cgroup_id();
+	if (map_lookup(&jobs, &cgroup))
 		return 0;
 
 	/* Last, for it is a walk per entry, and matters only to a job that makes

@@ -4,8 +4,8 @@ package loader
 
 // The SHA-256 of the sources that exec_bpfel.o was compiled from, and its own.
 const (
-	execSourceSum = "50c2d543f786c71b33de04ae3225b620bf18b640fa39179cad1e045963c58a7d"
-	execObjectSum = "6afe28fd17b45ce0be389f982d5bf6e4c8fd115b137393ea6fbdfd2ba8a60b8f"
+	execSourceSum = "641efd1f6283e768fe2d9d0686e7a956289c9ee6c4018b48917e583f2a0f2b4c"
+	execObjectSum = "427646e2f3fc2d8bd5cff9372d072ea2090bb0407eaaa8d73d0fa5f113983e61"
 )
 
 // execSources are the files that the first sum covers, in its order.
