@@ -14,7 +14,7 @@ import (
 )
 
 // maxNames is how many keys the name map has room for.
-const maxNames = 1024
+const maxNames = 4096
 
 // maxCgroups is how many cgroups the program asks about; each costs a walk up
 // the hierarchy for every exec that would be reported.

@@ -4,8 +4,8 @@ package loader
 
 // The SHA-256 of the sources that exec_bpfel.o was compiled from, and its own.
 const (
-	execSourceSum = "641efd1f6283e768fe2d9d0686e7a956289c9ee6c4018b48917e583f2a0f2b4c"
-	execObjectSum = "427646e2f3fc2d8bd5cff9372d072ea2090bb0407eaaa8d73d0fa5f113983e61"
+	execSourceSum = "f911669ff352554cf65fe35899e8e5b26c895c9b308239a282ca09260c0b2c51"
+	execObjectSum = "2053d53561c4ae5b6d6d40411463bd924ab47b3a578b95c202e55b2f1d956a63"
 )
 
 // execSources are the files that the first sum covers, in its order.
