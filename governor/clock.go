@@ -6,9 +6,9 @@ import "golang.org/x/sys/unix"
 // architecture that Linux runs Go on.
 const clockTicks = 100
 
-// ticksNow is the time since boot in the unit of process start times, or 0
+// TicksNow is the time since boot in the unit of process start times, or 0
 // where the clock cannot be read: everything has started since.
-func ticksNow() uint64 {
+func TicksNow() uint64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
 		return 0

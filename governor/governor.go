@@ -161,7 +161,7 @@ func (g *Governor) start(ctx context.Context) {
 		g.adopt(ctx)
 	}
 	g.lost = src.Lost
-	g.lastTurn = ticksNow()
+	g.lastTurn = TicksNow()
 	// What began while nobody looked (a restart after a crash takes a second or
 	// two) is found by a scan. Older commands ran before there was a governor
 	// and are left to run.
@@ -232,7 +232,7 @@ func (g *Governor) checkLoss() {
 		g.scan(g.lastTurn - min(g.lastTurn, clockTicks))
 	}
 	g.lost, g.dropped = lost, dropped
-	g.lastTurn = ticksNow()
+	g.lastTurn = TicksNow()
 }
 
 func (g *Governor) scan(since uint64) {

@@ -65,7 +65,7 @@ func TestLossesBeforeTheStartAreNotTold(t *testing.T) {
 // kernel's clock, which no bubble fakes.
 func TestScanBegins(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
-		now := ticksNow()
+		now := TicksNow()
 		w.sight.lose(1)
 		w.after(lossTurn)
 		got := w.sight.scans()
@@ -82,9 +82,9 @@ func TestScanBegins(t *testing.T) {
 }
 
 func TestTicksNow(t *testing.T) {
-	a := ticksNow()
+	a := TicksNow()
 	time.Sleep(20 * time.Millisecond)
-	if b := ticksNow(); a == 0 || b <= a || b > a+10*clockTicks {
+	if b := TicksNow(); a == 0 || b <= a || b > a+10*clockTicks {
 		t.Errorf("%d, 20 ms later %d", a, b)
 	}
 }

@@ -65,6 +65,10 @@ func (w *watch) run(ctx context.Context) error {
 	}
 }
 
+// gapTicks is how far back the scan after a change of source looks: 5 s. To
+// open a source takes at most one, when it waits for its own trial exec.
+const gapTicks = 500
+
 // next opens the source that comes after the one that ended.
 func (w *watch) next(ended loader.Source, cause error) error {
 	if err := ended.Close(); err != nil {
@@ -85,7 +89,9 @@ func (w *watch) next(ended loader.Source, cause error) error {
 	}
 	w.mu.Unlock()
 	w.record(journal.Record{Event: journal.Source, Source: choice.Name, Reason: choice.Why})
-	w.Scan(0)
+	// What was started while the one had ended and the other was being opened.
+	now := governor.TicksNow()
+	w.Scan(now - min(now, gapTicks))
 	return nil
 }
 
