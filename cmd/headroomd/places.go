@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 )
 
 // places are the files of a governor.
@@ -50,6 +51,26 @@ func (p places) make() error {
 		if err := os.MkdirAll(dir, mode); err != nil {
 			return fmt.Errorf("make the governor's directory: %w", err)
 		}
+	}
+	return ownDir(filepath.Dir(p.socket))
+}
+
+// ownDir checks that a directory is this user's and that nobody else can write
+// to it. In /tmp anybody could have made it first, and would then be asked in
+// the governor's place.
+func ownDir(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory: remove it, or set XDG_RUNTIME_DIR", dir)
+	case ok && int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to uid %d: have it removed, or set XDG_RUNTIME_DIR", dir, st.Uid)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s may be written to by others (mode %04o): chmod go-w it", dir, info.Mode().Perm())
 	}
 	return nil
 }
