@@ -14,6 +14,14 @@
 // what shares the process group and the login of a live job, and sat where the
 // job came from, joins it.
 //
+// A caught process stands still for at most 250 ms without progress in its
+// placing and 1 s in all; then it runs on, is moved running, and what it
+// touched meanwhile is taken off its cap. What is found by a scan or while it
+// was being traced by another is treated the same way, with its descendants.
+//
+// A scan looks at what started since the last time that all was known to be
+// seen (30 s at the start): what ran long before is left to run.
+//
 // Heavy commands are not held yet: each is admitted at once, with the cap that
 // package admission grants.
 package governor
