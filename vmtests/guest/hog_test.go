@@ -28,7 +28,7 @@ func hogs(t *testing.T, d *Daemon, s *Session, program string, runs int, limitMB
 	worst, worstOld, slowest := 0.0, 0.0, 0.0
 	for run := range runs {
 		before, events := session.Field(t, "memory.stat", "anon"), len(d.Events())
-		s.Send(fmt.Sprintf("%s 64 hold\n", program))
+		s.Send(fmt.Sprintf("%s 32 hold\n", program))
 		placed := d.Await("the hog was placed", events, func(e Event) bool {
 			return e.Event == "placed" || e.Event == "failed" || e.Event == "left"
 		})
@@ -38,8 +38,8 @@ func hogs(t *testing.T, d *Daemon, s *Session, program string, runs int, limitMB
 		// It has taken all that it wants when the scope is charged for it.
 		scope := Cgroup("/user.slice/user-1000.slice/" + placed.Unit)
 		Eventually(t, patience, func() string {
-			if n := scope.Value(t, "memory.current"); n < 60<<20 {
-				return fmt.Sprintf("the scope has %d bytes of the hog's 64 MB", n)
+			if n := scope.Value(t, "memory.current"); n < 30<<20 {
+				return fmt.Sprintf("the scope has %d bytes of the hog's 32 MB", n)
 			}
 			return ""
 		})
