@@ -89,10 +89,13 @@ func (b *systemdBus) Get(ctx context.Context, unit, iface string, names ...strin
 		}
 		return out, nil
 	}
-	for _, name := range names {
+	calls := make([]*dbus.Call, len(names)) // asked together, answered in one go
+	for i, name := range names {
+		calls[i] = obj.GoWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, make(chan *dbus.Call, 1), systemdName+"."+iface, name)
+	}
+	for i, name := range names {
 		var v dbus.Variant
-		err := obj.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, systemdName+"."+iface, name).Store(&v)
-		if err != nil {
+		if err := (<-calls[i].Done).Store(&v); err != nil {
 			return nil, fmt.Errorf("property %s: %w", name, brokenOr(ctx, err))
 		}
 		out[name] = v.Value()

@@ -82,15 +82,31 @@ func (s *Systemd) refusal(ctx context.Context, o *Origin, x proc.Exec) (string, 
 			return fmt.Sprintf("it may report to %s (NOTIFY_SOCKET), which only its own processes can", o.Unit), nil
 		}
 	}
-	if why, err := s.state(ctx, *o, x.ID.PID); err != nil || why != "" {
-		return why, err
+	// At once, because the process stands still meanwhile: on a slow machine
+	// each question takes pid 1 some 10-40 ms to get to.
+	type answer struct {
+		why string
+		err error
 	}
-	return s.stopping(ctx, *o)
+	state := make(chan answer, 1)
+	go func() {
+		why, err := s.state(ctx, *o, x.ID.PID)
+		state <- answer{why, err}
+	}()
+	why, err := s.stopping(ctx, *o)
+	if of := <-state; of.err != nil || of.why != "" {
+		return of.why, of.err
+	}
+	return why, err
 }
 
-// state asks what changes from one moment to the next: whether the unit runs,
-// and which of its processes it rests on.
+// state asks what changes from one moment to the next: whether a service runs,
+// and which of its processes it rests on. A scope with a process in it is
+// running, or has a stop job, which stopping sees.
 func (s *Systemd) state(ctx context.Context, o Origin, pid int) (string, error) {
+	if o.Kind != "service" {
+		return "", nil
+	}
 	m := s.manager(o.Manager)
 	props, err := m.get(ctx, o.Unit, "Unit", "ActiveState", "SubState")
 	if err != nil {
@@ -98,11 +114,8 @@ func (s *Systemd) state(ctx context.Context, o Origin, pid int) (string, error) 
 	}
 	active, _ := props["ActiveState"].(string)
 	sub, _ := props["SubState"].(string)
-	if active != "active" || o.Kind == "service" && sub != "running" {
+	if active != "active" || sub != "running" {
 		return fmt.Sprintf("%s is %s (%s), not running", o.Unit, active, sub), nil
-	}
-	if o.Kind != "service" {
-		return "", nil
 	}
 	props, err = m.get(ctx, o.Unit, "Service", "MainPID", "ControlPID")
 	if err != nil {
@@ -204,19 +217,22 @@ func (s *Systemd) stopping(ctx context.Context, o Origin) (string, error) {
 		}
 		names = o.outerUnits()
 	}
+	// Once shutdown.target is reached it has no job any more.
+	down := make(chan error, 1)
+	going := false
+	go func() {
+		props, err := sys.get(ctx, "", "Manager", "SystemState")
+		going = err == nil && props["SystemState"] == "stopping"
+		down <- err
+	}()
 	jobs, err := sys.jobs(ctx)
-	if err != nil {
+	if err = errors.Join(err, <-down); err != nil {
 		return "", err
 	}
 	if why := stopJob(jobs, names); why != "" {
 		return why, nil
 	}
-	// Once shutdown.target is reached it has no job any more.
-	props, err := sys.get(ctx, "", "Manager", "SystemState")
-	if err != nil {
-		return "", err
-	}
-	if props["SystemState"] == "stopping" {
+	if going {
 		return "the machine is going down", nil
 	}
 	return "", nil
