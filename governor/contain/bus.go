@@ -13,8 +13,9 @@ import (
 // Bus is one systemd manager, as far as containing needs it.
 type Bus interface {
 	// Start starts a transient unit, waits for its job and returns the job's
-	// result ("done" is the only good one).
-	Start(ctx context.Context, unit, mode string, props []sd.Property) (result string, err error)
+	// result ("done" is the only good one). It calls queued, where not nil, when
+	// the manager has taken the job.
+	Start(ctx context.Context, unit, mode string, props []sd.Property, queued func()) (result string, err error)
 	// Set changes properties of a running unit until it ends.
 	Set(ctx context.Context, unit string, props []sd.Property) error
 	// Get reads properties of a unit's interface ("Unit", "Service", "Scope"),
@@ -48,13 +49,16 @@ const (
 	systemdPath = "/org/freedesktop/systemd1"
 )
 
-func (b *systemdBus) Start(ctx context.Context, unit, mode string, props []sd.Property) (string, error) {
+func (b *systemdBus) Start(ctx context.Context, unit, mode string, props []sd.Property, queued func()) (string, error) {
 	// A buffer of 1, because go-systemd sends the result while it holds the
 	// lock that the next StartTransientUnit needs: an unread result would
 	// stop every later job of this connection.
 	done := make(chan string, 1)
 	if _, err := b.conn.StartTransientUnitContext(ctx, unit, mode, props, done); err != nil {
 		return "", brokenOr(ctx, err)
+	}
+	if queued != nil {
+		queued()
 	}
 	select {
 	case result := <-done:

@@ -210,7 +210,10 @@ func (b *fakeBus) breaks() error {
 	return nil
 }
 
-func (b *fakeBus) Start(ctx context.Context, unit, mode string, list []sd.Property) (string, error) {
+func (b *fakeBus) Start(ctx context.Context, unit, mode string, list []sd.Property, queued func()) (string, error) {
+	if queued != nil {
+		queued()
+	}
 	p := asProps(unit, mode, list)
 	b.started = append(b.started, p)
 	if b.onStart != nil {

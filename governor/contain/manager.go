@@ -16,21 +16,12 @@ type manager struct {
 	dial  func(ctx context.Context, manager string) (Bus, error)
 	turns chan struct{} // a slot per call in flight
 
-	mu     sync.Mutex
-	bus    Bus
-	ver    string
-	tasks  uint64 // DefaultTasksMax; 0 unknown
-	policy oomPolicy
+	mu      sync.Mutex
+	bus     Bus
+	ver     string
+	tasks   uint64     // DefaultTasksMax; 0 unknown
+	learned *abilities // of an accepted start; nil before the first
 }
-
-// oomPolicy is whether a manager takes OOMPolicy= for scopes.
-type oomPolicy int
-
-const (
-	policyUnknown oomPolicy = iota
-	policyTaken
-	policyRejected
-)
 
 // call runs f on the connection. After a break a question is asked once more
 // on a new connection; a start is not, because it may have been heard.
@@ -77,7 +68,7 @@ func (m *manager) drop(b Bus) {
 	defer m.mu.Unlock()
 	if m.bus == b {
 		b.Close()
-		m.bus, m.ver, m.tasks, m.policy = nil, "", 0, policyUnknown
+		m.bus, m.ver, m.tasks, m.learned = nil, "", 0, nil
 	}
 }
 
@@ -113,13 +104,13 @@ func (m *manager) jobs(ctx context.Context) ([]Job, error) {
 }
 
 // start starts a transient scope. A result other than "done" is an error.
-func (m *manager) start(ctx context.Context, unit string, props []sd.Property) error {
+func (m *manager) start(ctx context.Context, unit string, props []sd.Property, queued func()) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
 	defer cancel()
 	return m.call(ctx, false, func(b Bus) error {
 		// "fail": a start must never replace a job that somebody else queued,
 		// least of all a stop.
-		result, err := b.Start(ctx, unit, "fail", props)
+		result, err := b.Start(ctx, unit, "fail", props, queued)
 		if err == nil && result != "done" {
 			err = &jobError{unit: unit, result: result}
 		}
@@ -164,28 +155,4 @@ func (m *manager) itself(ctx context.Context) (version string, defaultTasks uint
 	m.ver, m.tasks = version, defaultTasks
 	m.mu.Unlock()
 	return version, defaultTasks, nil
-}
-
-// takesOOMPolicy says whether to ask for OOMPolicy=: scopes have it since
-// 252.5, and 252 is built by distributions with and without.
-func (m *manager) takesOOMPolicy(ctx context.Context) bool {
-	m.mu.Lock()
-	known := m.policy
-	m.mu.Unlock()
-	if known != policyUnknown {
-		return known == policyTaken
-	}
-	v, err := m.version(ctx)
-	if err != nil {
-		return true
-	}
-	var major int
-	fmt.Sscanf(v, "%d", &major)
-	return major == 0 || major >= 252
-}
-
-func (m *manager) setOOMPolicy(p oomPolicy) {
-	m.mu.Lock()
-	m.policy = p
-	m.mu.Unlock()
 }

@@ -26,7 +26,7 @@ func (b *slowBus) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (b *slowBus) Start(ctx context.Context, _, _ string, _ []sd.Property) (string, error) {
+func (b *slowBus) Start(ctx context.Context, _, _ string, _ []sd.Property, _ func()) (string, error) {
 	return "", b.wait(ctx)
 }
 func (b *slowBus) Set(ctx context.Context, _ string, _ []sd.Property) error { return b.wait(ctx) }
@@ -45,7 +45,7 @@ func TestManagerDeadlines(t *testing.T) {
 		{"get", func(m *manager) error { _, err := m.get(context.Background(), "a", "Unit"); return err }, callTimeout},
 		{"jobs", func(m *manager) error { _, err := m.jobs(context.Background()); return err }, callTimeout},
 		{"set", func(m *manager) error { return m.set(context.Background(), "a", nil) }, callTimeout},
-		{"start", func(m *manager) error { return m.start(context.Background(), "a", nil) }, jobTimeout},
+		{"start", func(m *manager) error { return m.start(context.Background(), "a", nil, nil) }, jobTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -85,36 +85,16 @@ func TestManagerStartIsNotRepeated(t *testing.T) {
 	b := f.buses[SystemManager]
 	m := &manager{name: SystemManager, turns: make(chan struct{}, callsInFlight), dial: f.dial}
 	b.broken = 1
-	if err := m.start(t.Context(), "headroom-a-00000001.scope", nil); !errors.Is(err, errBusGone) || len(b.started) != 1 {
+	if err := m.start(t.Context(), "headroom-a-00000001.scope", nil, nil); !errors.Is(err, errBusGone) || len(b.started) != 1 {
 		t.Errorf("%v, %d starts: it may have been heard", err, len(b.started))
 	}
 	b.result = "canceled"
 	var je *jobError
-	if err := m.start(t.Context(), "headroom-a-00000001.scope", nil); !errors.As(err, &je) || je.result != "canceled" {
+	if err := m.start(t.Context(), "headroom-a-00000001.scope", nil, nil); !errors.As(err, &je) || je.result != "canceled" {
 		t.Errorf("start: %v", err)
 	}
 	if b.dials != 2 {
 		t.Errorf("dialled %d times", b.dials)
-	}
-}
-
-func TestManagerVersions(t *testing.T) {
-	for _, c := range []struct {
-		version string
-		want    bool
-	}{
-		{"257.13-1~deb13u1", true}, {"252.38-1~deb12u1", true}, {"252-46.el9", true}, {"249.11-0ubuntu3", false}, {"247.3-7", false}, {"odd", true},
-	} {
-		f := newFakeMachine(t)
-		f.buses[SystemManager].props["/Manager"]["Version"] = c.version
-		m := &manager{name: SystemManager, turns: make(chan struct{}, callsInFlight), dial: f.dial}
-		if got := m.takesOOMPolicy(t.Context()); got != c.want {
-			t.Errorf("%s: %v, want %v", c.version, got, c.want)
-		}
-		m.setOOMPolicy(policyRejected)
-		if m.takesOOMPolicy(t.Context()) {
-			t.Errorf("%s: asked again after it was rejected", c.version)
-		}
 	}
 }
 

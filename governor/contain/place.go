@@ -97,6 +97,9 @@ func (s *Systemd) Place(ctx context.Context, spec Spec) (sc Scope, err error) {
 		}
 		sc.Took = time.Since(begin)
 	}()
+	if spec.Progress != nil {
+		spec.Progress()
+	}
 	moved := pids
 	if sc.Placeholder.PID > 0 {
 		moved = append(moved[:len(moved):len(moved)], sc.Placeholder.PID)
@@ -159,30 +162,26 @@ func (s *Systemd) same(id proc.ID) error {
 // what was accepted.
 func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) error {
 	m := s.manager(spec.Origin.Manager)
-	policy := m.takesOOMPolicy(ctx)
+	know := m.knows(ctx)
 	origin, retried := spec.Origin, false
 	for {
-		err := m.start(ctx, sc.Unit, properties(spec, origin, pids, policy))
+		err := m.start(ctx, sc.Unit, properties(spec, origin, pids, know), spec.Progress)
 		if err == nil {
-			sc.OOMPolicy = policy
-			if policy {
-				m.setOOMPolicy(policyTaken)
-			} else {
-				sc.Notes = append(sc.Notes, "this systemd knows no OOMPolicy= for scopes (252.5): after a kernel OOM kill it stops the whole job")
-			}
+			m.learn(know)
+			sc.OOMPolicy = know.oomPolicy
+			sc.Notes = append(sc.Notes, know.lacks(origin)...)
 			return nil
 		}
 		switch {
-		case policy && busErrorName(err) == "org.freedesktop.DBus.Error.PropertyReadOnly":
-			// What an older systemd says of a property it does not know. The
-			// process has not been touched, so this is no second try.
-			m.setOOMPolicy(policyRejected)
-			policy = false
+		case know != (abilities{}) && busErrorName(err) == "org.freedesktop.DBus.Error.PropertyReadOnly":
+			// What systemd says of a property it does not know. The process
+			// has not been touched, so this is no second try.
+			know = know.less()
 			sc.Unit = renamed(sc.Unit)
 			continue
 		case s.inScope(spec.Exec.ID.PID, sc.Unit):
 			// The connection or our patience ended, the start did not.
-			sc.OOMPolicy = policy
+			sc.OOMPolicy = know.oomPolicy
 			sc.Notes = append(sc.Notes, "placed, but the manager's word did not arrive: "+err.Error())
 			return nil
 		case retried || ctx.Err() != nil:
@@ -196,7 +195,7 @@ func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) e
 		case lookErr != nil:
 			return fmt.Errorf("place pid %d: %w, and then: %w", x.ID.PID, err, lookErr)
 		case fresh.Refuse != "" || fresh.Kind == "job":
-			return &RefusedError{fresh}
+			return fmt.Errorf("%w (at first the manager said: %w)", &RefusedError{fresh}, err)
 		case fresh.Manager != origin.Manager:
 			return fmt.Errorf("place pid %d: it went from %q to %q meanwhile: %w", x.ID.PID, origin.Cgroup, fresh.Cgroup, err)
 		}
@@ -212,7 +211,7 @@ func (s *Systemd) inScope(pid int, unit string) bool {
 }
 
 // properties are what a scope is asked for.
-func properties(spec Spec, o Origin, pids []int, policy bool) []sd.Property {
+func properties(spec Spec, o Origin, pids []int, know abilities) []sd.Property {
 	list := make([]uint32, 0, len(pids))
 	for _, pid := range pids {
 		list = append(list, uint32(pid))
@@ -233,8 +232,15 @@ func properties(spec Spec, o Origin, pids []int, policy bool) []sd.Property {
 		// the origin in: that restarted a service that was being stopped.
 		unit := []string{o.PartOf}
 		props = append(props, property("PartOf", unit), property("Requisite", unit), property("After", unit))
+		if know.propagation && o.Kind == "service" {
+			// PartOf= alone is deaf to a restart (a scope cannot be restarted,
+			// so systemd skips it) and to a service that ends by itself, which
+			// takes its children along. Only for services: a scope ends once
+			// it is empty, which moving its last process may bring about.
+			props = append(props, property("StopPropagatedFrom", unit))
+		}
 	}
-	if policy {
+	if know.oomPolicy {
 		// "continue": the kernel kills one process of the job, and the job's
 		// own make or shell decides what that means.
 		props = append(props, property("OOMPolicy", "continue"))

@@ -65,6 +65,9 @@ func TestPlace(t *testing.T) {
 				"PIDs": []uint32{uint32(x.ID.PID), uint32(sc.Placeholder.PID)}, "MemoryMax": uint64(64<<20 + 5), "MemorySwapMax": uint64(4096),
 				"TasksMax": uint64(50), "OOMPolicy": "continue", "CollectMode": "inactive-or-failed", "TimeoutStopUSec": uint64(8e6),
 				"PartOf": unit, "Requisite": unit, "After": unit}
+			if c.who == 1 {
+				wantProps["StopPropagatedFrom"] = unit
+			}
 			if !reflect.DeepEqual(got, wantProps) {
 				t.Errorf("asked for %v\nwant      %v", got, wantProps)
 			}
@@ -88,9 +91,10 @@ func TestProperties(t *testing.T) {
 		{"no limits, from a service", Spec{Origin: Origin{Kind: "service"}}, map[string]any{"MemoryMax": nil, "TasksMax": nil, "PartOf": nil, "Requisite": nil, "After": nil}},
 		{"no swap", Spec{Limits: Limits{MemoryMax: 1}}, map[string]any{"MemoryMax": uint64(1), "MemorySwapMax": uint64(0)}},
 		{"any", Spec{Origin: Origin{PartOf: "a.service"}}, map[string]any{"BindsTo": nil, "Requires": nil, "MemoryHigh": nil, "OOMPolicy": nil}},
+		{"an old systemd", Spec{Origin: Origin{Kind: "service", PartOf: "a.service"}}, map[string]any{"StopPropagatedFrom": nil, "OOMPolicy": nil}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := asProps("", "", properties(c.spec, c.spec.Origin, []int{1}, false))
+			got := asProps("", "", properties(c.spec, c.spec.Origin, []int{1}, abilities{}))
 			for name, want := range c.want {
 				if v, ok := got[name]; ok != (want != nil) || ok && v != want {
 					t.Errorf("%s is %v, want %v", name, got[name], want)

@@ -25,6 +25,7 @@ type Spec struct {
 	Tree        bool // late catch: the descendants of Exec are moved too, until two walks agree
 	Origin      Origin
 	Limits      Limits
+	Progress    func() // called at each step that the manager answers; nil: nobody asks
 }
 
 // Scope is what is true after a placing, read back from the kernel and not

@@ -387,8 +387,9 @@ func TestVMPlaceInUserManager(t *testing.T) {
 	}
 	// A manager that is being stopped, which only pid 1 knows at first.
 	pid = userRun(t, "--scope sleep 7004", "7004")
-	sh(t, "mkdir -p /run/systemd/system/user@1000.service.d; systemctl stop --no-block user@1000.service")
-	o, err := s.Look(t.Context(), facts(t, pid))
+	x := facts(t, pid)
+	sh(t, "systemctl stop --no-block user@1000.service")
+	o, err := s.Look(t.Context(), x)
 	if err == nil && o.Refuse == "" {
 		t.Errorf("Look = %+v, %v", o, err)
 	}
@@ -439,6 +440,67 @@ func TestVMStopJob(t *testing.T) {
 	})
 	s.Release(t.Context(), sc)
 	nothingLeft(t, UnitName("late")[:14])
+}
+
+// TestVMServiceEndsByItself: what a service's end without a stop job would have
+// done to its child must be done to the job.
+func TestVMServiceEndsByItself(t *testing.T) {
+	s := vmSystemd(t)
+	_, main, child := vmService(t, "")
+	x := facts(t, child)
+	sc, _ := mustPlace(t, s, child, small, false)
+	syscall.Kill(main, syscall.SIGKILL)
+	eventually(t, "the job ends with its service", func() bool {
+		st, err := (proc.FS{}).Stat(child)
+		return err != nil || st.ID != x.ID || st.State == 'Z'
+	})
+	s.Release(t.Context(), sc)
+	nothingLeft(t, sc.Unit)
+}
+
+// TestVMScopeEmptied: moving the last process of a scope ends the scope, and
+// that must not end the job.
+func TestVMScopeEmptied(t *testing.T) {
+	s := vmSystemd(t)
+	cmd := exec.Command("systemd-run", "--quiet", "--scope", "sleep", "900")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	eventually(t, "the scope", func() bool {
+		at, _ := (proc.FS{}).Cgroup(cmd.Process.Pid)
+		argv, _ := (proc.FS{}).Cmdline(cmd.Process.Pid)
+		return ParseOrigin(at).Kind == "scope" && len(argv) == 2
+	})
+	sc, o := mustPlace(t, s, cmd.Process.Pid, small, false)
+	eventually(t, "the end of the origin", func() bool { return sh(t, "systemctl show -P ActiveState "+o.Unit) == "inactive" })
+	time.Sleep(2 * time.Second)
+	if st, err := (proc.FS{}).Stat(cmd.Process.Pid); err != nil || st.State == 'Z' {
+		t.Errorf("the job ended with its emptied origin: %v", err)
+	}
+	if u := s.Usage(sc); len(u.Procs) != 1 {
+		t.Errorf("usage %+v", u)
+	}
+}
+
+func TestVMRestartEndsJob(t *testing.T) {
+	s := vmSystemd(t)
+	unit, main, child := vmService(t, "-p Restart=always")
+	x := facts(t, child)
+	sc, _ := mustPlace(t, s, child, small, false)
+	sh(t, "systemctl restart "+unit)
+	if got := sh(t, "systemctl show -P ActiveState "+unit); got != "active" {
+		t.Errorf("%s is %s after a restart", unit, got)
+	}
+	if got := sh(t, "systemctl show -P MainPID "+unit); got == strconv.Itoa(main) {
+		t.Error("it was not restarted")
+	}
+	if st, err := (proc.FS{}).Stat(child); err == nil && st.ID == x.ID && st.State != 'Z' {
+		t.Error("the job outlived the restart of its service")
+	}
+	s.Release(t.Context(), sc)
+	nothingLeft(t, sc.Unit)
+	sh(t, "systemctl stop "+unit)
 }
 
 func TestVMSliceStop(t *testing.T) {
