@@ -36,6 +36,11 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	}
 	mount := contain.Probe("").CgroupRoot
 	s, err := contain.NewSystemd(ctx, contain.SystemdOptions{FS: fs, CgroupRoot: mount, Log: log})
+	if err == nil {
+		if err = s.Trial(ctx); err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
 	switch {
 	case err == nil:
 	case want == "systemd":
@@ -43,7 +48,10 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	case errors.Is(err, errors.ErrUnsupported):
 		return noTier(fs, plainReason(err)), nil
 	default:
-		return tier{}, fmt.Errorf("open containment: %w", err)
+		// Not what is missing but what went wrong: the guard goes on without, says
+		// so, and a restart tries again.
+		log.Error("open containment", "err", err)
+		return noTier(fs, err.Error()), nil
 	}
 	status := governor.ContainStatus{Name: "systemd", Why: s.Describe(), MemoryController: s.MemoryController(),
 		Catch: true, CatchWhy: "processes stand still while they are placed"}

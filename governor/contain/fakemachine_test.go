@@ -185,6 +185,7 @@ type fakeBus struct {
 	put     string // where processes really go; "" = where they should
 	broken  int    // so many calls find the connection broken
 
+	mu          sync.Mutex // Look asks several questions at once
 	dials, gets int
 	started     []props
 	set         []props
@@ -285,6 +286,8 @@ func (b *fakeBus) Set(_ context.Context, unit string, list []sd.Property) error 
 }
 
 func (b *fakeBus) Get(_ context.Context, unit, iface string, names ...string) (map[string]any, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.gets++
 	if err := b.breaks(); err != nil {
 		return nil, err
@@ -302,8 +305,12 @@ func (b *fakeBus) Get(_ context.Context, unit, iface string, names ...string) (m
 	return out, nil
 }
 
-func (b *fakeBus) Jobs(context.Context) ([]Job, error) { return b.queue, b.breaks() }
-func (b *fakeBus) Close() error                        { b.closed = true; return nil }
+func (b *fakeBus) Jobs(context.Context) ([]Job, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.queue, b.breaks()
+}
+func (b *fakeBus) Close() error { b.closed = true; return nil }
 
 // fakeHolder starts placeholders that are lines in a fake /proc.
 type fakeHolder struct {
