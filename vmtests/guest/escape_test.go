@@ -172,7 +172,7 @@ func TestEscapeSetuid(t *testing.T) {
 			t.Errorf("a setuid program was taken: %+v", e)
 		}
 	}
-	s.Send("\x03")
+	s.Send("not it\n") // Ctrl-C waits for the end of the line
 	s.Wait(patience)
 }
 
