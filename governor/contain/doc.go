@@ -20,9 +20,17 @@
 // being stopped: a start in mode "replace" would cancel the administrator's
 // stop, and a job that outlives its stopped origin is an escape too.
 //
+// # How a job ends with its origin
+//
+// PartOf= ends it with a later stop of the unit that it came from; Requisite=
+// with After= has the manager refuse a start while that unit is being stopped;
+// StopPropagatedFrom= (services, systemd 249) ends it with a restart of the
+// service and with a service that ends by itself. Never BindsTo=.
+//
 // # Owners
 //
 // Systemd owns its bus connections and the placeholders. Both are taken when
 // first needed and given back by Close. Placeholders die with the thread that
-// started them, so a killed daemon leaves none behind.
+// started them, so a killed daemon leaves none behind. For them the daemon
+// wants CAP_SETUID, CAP_SETGID, CAP_KILL and CAP_SYS_RESOURCE.
 package contain
