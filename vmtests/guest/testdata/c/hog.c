@@ -1,6 +1,7 @@
-// hog MB exit STATUS   touches MB megabytes at full speed, then exits
-// hog MB hold          ... then waits to be killed
-// hog MB notify        ... then tells systemd that it is ready, and waits
+// hog MB exit STATUS           touches MB megabytes at full speed, then exits
+// hog MB after SECONDS STATUS  ... then exits after a time
+// hog MB hold                  ... then waits to be killed
+// hog MB notify                ... then tells systemd that it is ready, and waits
 //
 // It is built static and takes its memory in one piece, so that nothing comes
 // before the first touched page but the C library's start.
@@ -46,6 +47,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "exit"))
 		return argc > 3 ? atoi(argv[3]) : 0;
+	if (!strcmp(argv[2], "after") && argc > 4) {
+		sleep(atoi(argv[3]));
+		return atoi(argv[4]);
+	}
 	if (!strcmp(argv[2], "notify") && notify())
 		return 4;
 	for (;;)
