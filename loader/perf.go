@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -166,6 +167,11 @@ func explainPerf(err error, kernel release, capable bool) error {
 		level, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 		return &missing{fmt.Sprintf("needs root or CAP_PERFMON (kernel.perf_event_paranoid is %s)", strings.TrimSpace(string(level))), nil}
 	case denied(err):
+		level, _ := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+		if n, err := strconv.Atoi(strings.TrimSpace(string(level))); err == nil && n > 2 {
+			// Debian's kernels add levels, and ask for more than the kernel's own.
+			return &missing{fmt.Sprintf("needs CAP_SYS_ADMIN on this kernel (kernel.perf_event_paranoid is %d)", n), nil}
+		}
 		return &missing{"the kernel refuses perf to this process: locked down, or a container's seccomp filter", err}
 	}
 	return err
