@@ -31,8 +31,9 @@ type fakeBackend struct {
 	limitErr     error
 	releaseErr   error
 	adoptErr     error
-	deaf         bool // Place goes on when its context has ended
-	noScopes     bool // the tier "none"
+	hangs        string // the manager that never answers
+	deaf         bool   // Place goes on when its context has ended
+	noScopes     bool   // the tier "none"
 	noController bool
 	note         string // of Place
 	changed      string // of Check
@@ -82,6 +83,9 @@ func (b *fakeBackend) Look(ctx context.Context, x proc.Exec) (contain.Origin, er
 func (b *fakeBackend) Place(ctx context.Context, spec contain.Spec) (contain.Scope, error) {
 	b.mu.Lock()
 	takes, fail := b.placeTakes, b.placeErr
+	if b.hangs != "" && spec.Origin.Manager == b.hangs {
+		takes = time.Hour
+	}
 	if b.deaf {
 		ctx = context.WithoutCancel(ctx)
 	}

@@ -42,8 +42,11 @@ type Governor struct {
 	samples  chan []sample
 	asks     chan func()
 	orders   chan order
-	over     chan struct{} // closed when the loop takes no more
-	overflow atomic.Uint64 // findings dropped because the loop was behind
+	// Placings that a user's own manager carries out. A user can make his hang;
+	// then it is his jobs that wait for it, and nobody else's.
+	userOrders chan order
+	over       chan struct{} // closed when the loop takes no more
+	overflow   atomic.Uint64 // findings dropped because the loop was behind
 
 	// Of the loop alone.
 	jobs     map[string]*job
@@ -78,17 +81,18 @@ const recentJobs = 8
 // New makes a governor; Run starts it.
 func New(o Options) *Governor {
 	return &Governor{
-		o:        o,
-		since:    time.Now(),
-		found:    make(chan caughtFinding, maxFound),
-		outcomes: make(chan outcome, placers),
-		samples:  make(chan []sample, 1),
-		asks:     make(chan func()),
-		orders:   make(chan order, maxOrders),
-		over:     make(chan struct{}),
-		jobs:     make(map[string]*job),
-		told:     newTold(),
-		sampler:  &sampler{backend: o.Backend, fs: o.FS},
+		o:          o,
+		since:      time.Now(),
+		found:      make(chan caughtFinding, maxFound),
+		outcomes:   make(chan outcome, 2*placers),
+		samples:    make(chan []sample, 1),
+		asks:       make(chan func()),
+		orders:     make(chan order, maxOrders),
+		userOrders: make(chan order, maxOrders),
+		over:       make(chan struct{}),
+		jobs:       make(map[string]*job),
+		told:       newTold(),
+		sampler:    &sampler{backend: o.Backend, fs: o.FS},
 	}
 }
 
@@ -126,6 +130,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for range placers {
 		wg.Go(func() { work.run(ctx, g.orders, g.outcomes) })
+		wg.Go(func() { work.run(ctx, g.userOrders, g.outcomes) })
 	}
 	g.start(ctx)
 
@@ -177,6 +182,7 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	g.stopping = true
 	close(g.over)
 	close(g.orders)
+	close(g.userOrders)
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	for {

@@ -14,7 +14,7 @@ import (
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
-// placers is how many orders are carried out at once: each costs pid 1 some
+// placers is how many orders of a lane are carried out at once: each costs pid 1 some
 // 26 ms of its time on a small machine, and two keep it busy.
 const placers = 2
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -150,8 +151,12 @@ func (g *Governor) order(o order) bool {
 		letGo(o.catch)
 		return false
 	}
+	lane := g.orders
+	if o.verb == verbPlace && contain.ParseOrigin(o.exec.Cgroup).Manager != contain.SystemManager {
+		lane = g.userOrders
+	}
 	select {
-	case g.orders <- o:
+	case lane <- o:
 		return true
 	default:
 		letGo(o.catch)

@@ -49,6 +49,9 @@ func UnitName(family string) string {
 // renamed is a unit name with other digits. A name whose start was refused may
 // be taken for a moment by the unit that never came to be.
 func renamed(unit string) string {
+	if strings.HasPrefix(unit, trialPrefix) {
+		return trialUnit()
+	}
 	family := strings.TrimSuffix(strings.TrimPrefix(unit, scopePrefix), scopeSuffix)
 	return UnitName(family[:max(0, len(family)-9)])
 }

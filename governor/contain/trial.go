@@ -18,6 +18,8 @@ const (
 	trialDeadline = 10 * time.Second
 )
 
+func trialUnit() string { return trialPrefix + UnitName("x")[len(scopePrefix+"x-"):] }
+
 // Trial places a process of its own that does nothing in a scope with a cap,
 // and reads the cap back: that the manager takes such a scope, and that the
 // kernel enforces it, is known before the first job and not by it. It also
@@ -47,7 +49,7 @@ func (s *Systemd) Trial(ctx context.Context) error {
 	if _, err := s.stopping(ctx, spec.Origin); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
-	sc := Scope{Unit: trialPrefix + UnitName("x")[len(scopePrefix+"x-"):], Manager: SystemManager, Main: id}
+	sc := Scope{Unit: trialUnit(), Manager: SystemManager, Main: id}
 	if err := s.start(ctx, spec, &sc, []int{id.PID}); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}

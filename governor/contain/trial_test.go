@@ -5,6 +5,13 @@ import (
 	"testing"
 )
 
+func TestTrialRenamed(t *testing.T) {
+	a := trialUnit()
+	if b := renamed(a); b == a || !strings.HasPrefix(b, trialPrefix) || IsScopeName(b) {
+		t.Errorf("renamed from %q to %q", a, b)
+	}
+}
+
 func TestTrial(t *testing.T) {
 	tests := []struct {
 		name   string
