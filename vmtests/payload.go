@@ -37,6 +37,7 @@ func (p Payload) Build(ctx context.Context, dir string) (string, error) {
 	steps := []step{
 		{"install the daemon", []string{"make", "-s", "install", "DESTDIR=" + system, "PREFIX=/usr"}},
 		{"build the guest's tests", []string{"go", "test", "-c", "-o", filepath.Join(stage, "guest.test"), "./vmtests/guest"}},
+		{"build the tests of containment", []string{"go", "test", "-c", "-o", filepath.Join(stage, "contain.test"), "./governor/contain"}},
 	}
 	if p.Faults {
 		steps = append(steps, step{"build the daemon with fault points",
