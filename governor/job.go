@@ -69,7 +69,6 @@ type job struct {
 	command string // escaped, bounded, secrets masked
 	family  string
 	rule    string
-	weight  int
 	remedy  string
 	kin     kin
 	origin  string // cgroup that it was caught in

@@ -3,7 +3,6 @@ package governor
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -200,4 +199,4 @@ func (s statement) leftScope() contain.Scope {
 	}
 }
 
-func (s statement) unknown() { s.t.Fatal(fmt.Sprintf("%q: no such verb", s.text)) }
+func (s statement) unknown() { s.t.Fatalf("%q: no such verb", s.text) }

@@ -149,8 +149,10 @@ func TestHandle(t *testing.T) {
 	if _, err := Open(fs, s.ID); !errors.Is(err, ErrGone) {
 		t.Errorf("open after the wait: %v", err)
 	}
-	if h.Close() != nil || h.Close() != nil || h.FD() != -1 {
-		t.Error("close twice")
+	for range 2 {
+		if err := h.Close(); err != nil || h.FD() != -1 {
+			t.Errorf("close: %v, descriptor %d", err, h.FD())
+		}
 	}
 	if _, err := h.Exited(); err == nil {
 		t.Error("a closed handle answers")
