@@ -31,9 +31,10 @@ type fakeBackend struct {
 	limitErr     error
 	releaseErr   error
 	adoptErr     error
-	hangs        string // the manager that never answers
-	deaf         bool   // Place goes on when its context has ended
-	noScopes     bool   // the tier "none"
+	early        time.Duration // of placeTakes, until the process is in its scope
+	hangs        string        // the manager that never answers
+	deaf         bool          // Place goes on when its context has ended
+	noScopes     bool          // the tier "none"
 	noController bool
 	note         string // of Place
 	changed      string // of Check
@@ -95,6 +96,13 @@ func (b *fakeBackend) Place(ctx context.Context, spec contain.Spec) (contain.Sco
 		tree = " with its tree"
 	}
 	b.tell("place %d in %s, at most %d MB%s", spec.Exec.ID.PID, spec.Unit, spec.Limits.MemoryMax>>20, tree)
+	if b.early > 0 && spec.InForce != nil {
+		if err := wait(ctx, b.early); err != nil {
+			return contain.Scope{}, err
+		}
+		takes -= b.early
+		spec.InForce(contain.Scope{Unit: spec.Unit, Cgroup: "/user.slice/" + spec.Unit, CgroupID: 1})
+	}
 	if err := wait(ctx, takes); err != nil {
 		return contain.Scope{}, err
 	}

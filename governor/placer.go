@@ -122,18 +122,24 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 }
 
 func (p *placer) place(ctx context.Context, o order) outcome {
+	begin := p.now()
 	progress(o.catch)
 	fault.At("placing", o.exec.ID.PID)
 	out := outcome{order: o, cap: o.cap}
 	origin, err := p.backend.Look(ctx, o.exec)
+	looked := p.now()
 	progress(o.catch)
 	out.origin = origin
 	if err != nil {
 		out.err = err
 		return out
 	}
-	if origin.Refuse != "" {
+	switch {
+	case origin.Refuse != "":
 		out.left = origin.Refuse
+		return out
+	case origin.Kind == "job":
+		out.left = "it is in the scope of a job by now"
 		return out
 	}
 	running := o.catch == nil || !o.catch.Stopped()
@@ -144,14 +150,26 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		out.caught = p.touched(o.exec.ID)
 		out.cap = admission.TakeOff(o.cap, out.caught)
 	}
-	out.scope, err = p.backend.Place(ctx, contain.Spec{
+	spec := contain.Spec{
 		Unit:        o.unit,
 		Description: o.about,
 		Exec:        o.exec,
 		Tree:        tree,
 		Origin:      origin,
 		Limits:      limitsOf(out.cap),
-	})
+		Progress:    func() { progress(o.catch) },
+	}
+	if !tree {
+		// Nothing but this process is to be moved: it need not stand still until
+		// the manager has told that it is done.
+		spec.InForce = func(sc contain.Scope) {
+			p.ignore(sc)
+			fault.At("in-force", o.exec.ID.PID)
+			out.took = p.now().Sub(o.exec.Seen)
+			letGo(o.catch)
+		}
+	}
+	out.scope, err = p.backend.Place(ctx, spec)
 	var refused *contain.RefusedError
 	if errors.As(err, &refused) { // it was moved since it was looked at
 		out.origin, out.left = refused.Origin, refused.Origin.Refuse
@@ -172,8 +190,11 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		out = p.settleLate(ctx, o, out)
 	}
 	p.ignore(out.scope)
-	fault.At("placed", o.exec.ID.PID)
-	out.took = p.now().Sub(o.exec.Seen)
+	now := p.now()
+	if out.took == 0 {
+		out.took = now.Sub(o.exec.Seen)
+	}
+	p.log.Debug("placed", "job", o.jobID, "waited", begin.Sub(o.exec.Seen), "looked", looked.Sub(begin), "placed", now.Sub(looked), "in force", out.took)
 	letGo(o.catch)
 	if o.catch != nil {
 		select { // for the record: how long it stood still

@@ -182,6 +182,7 @@ type fakeBus struct {
 	refuse  func(p props) error // before anything is moved
 	after   error               // after all was moved: the word is lost
 	onStart func()
+	onMoved func() // before the manager's word
 	put     string // where processes really go; "" = where they should
 	broken  int    // so many calls find the connection broken
 
@@ -243,6 +244,9 @@ func (b *fakeBus) Start(ctx context.Context, unit, mode string, list []sd.Proper
 		}
 	}
 	b.limits(at, p)
+	if b.onMoved != nil {
+		b.onMoved()
+	}
 	return b.result, b.after
 }
 

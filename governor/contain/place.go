@@ -167,7 +167,9 @@ func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) e
 	know := m.knows(ctx)
 	origin, retried := spec.Origin, false
 	for {
+		settle := s.watchArrival(spec, sc.Unit)
 		err := m.start(ctx, sc.Unit, properties(spec, origin, pids, know), spec.Progress)
+		settle()
 		if err == nil {
 			m.learn(know)
 			sc.OOMPolicy = know.oomPolicy

@@ -26,6 +26,10 @@ type Spec struct {
 	Origin      Origin
 	Limits      Limits
 	Progress    func() // called at each step that the manager answers; nil: nobody asks
+	// InForce is called, at most once and before Place returns, when the process
+	// is seen in its scope with the limit set, which is before the manager says
+	// so. The Scope has Unit, Cgroup and CgroupID. Nil: nobody asks.
+	InForce func(Scope)
 }
 
 // Scope is what is true after a placing, read back from the kernel and not
