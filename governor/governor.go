@@ -10,6 +10,7 @@ import (
 
 	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/watchdog"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -55,7 +56,9 @@ type Governor struct {
 	lost     uint64 // of the source, as of the last turn
 	dropped  uint64 // of overflow, as of the last turn
 	scans    uint64
-	lastTurn uint64 // clock tick of the last turn: a loss happened after it
+	lastTurn uint64           // clock tick of the last turn: a loss happened after it
+	reading  watchdog.Reading // of readAt
+	readAt   time.Time
 	told     *told
 	sampler  *sampler
 	sampling bool // a sampling is under way

@@ -22,6 +22,8 @@ func (g *Governor) take(f caughtFinding) {
 		letGo(f.catch)
 	case g.known(x):
 		letGo(f.catch) // an exec of a job's own root while it is being placed
+	case g.isGone(x.ID):
+		letGo(f.catch) // in a burst, what was let go at the bound is often over by now
 	default:
 		if why := leave(&f.Finding, g.o.FS); why != "" {
 			letGo(f.catch)
@@ -114,12 +116,18 @@ func (g *Governor) begin(f caughtFinding, k kin) {
 		root: x.ID, uid: x.UID, command: journal.Command(x.Argv), family: f.Verdict.Family,
 		rule: f.Verdict.Rule, remedy: f.Verdict.Remedy, kin: k, origin: x.Cgroup, memoryMB: -1,
 	}
-	grant := g.grant()
+	m, err := g.machine()
+	if err != nil {
+		g.o.Log.Warn("read memory", "err", err)
+		m = admission.Machine{AvailableMB: -1}
+	}
+	limits := g.o.Config.Resolve(m)
+	grant := admission.Grant(m, limits, g.promises.Claims())
 	r := g.about(j)
 	r.Reason = f.Verdict.Reason
 	r.MemoryCapMB, r.SwapCapMB, r.Source = grant.MemoryMB, grant.SwapMB, x.Source
-	if m, err := g.machine(); err == nil {
-		r.AvailableMB, r.ReserveMB = m.AvailableMB, g.o.Config.Resolve(m).ReserveMB
+	if err == nil {
+		r.AvailableMB, r.ReserveMB = m.AvailableMB, limits.ReserveMB
 	}
 	if !g.enforces() {
 		letGo(f.catch)
@@ -173,16 +181,6 @@ func (g *Governor) left(f *Finding, why string) {
 	uid := f.Exec.UID
 	g.record(journal.Record{Event: journal.Left, PID: f.Exec.ID.PID, UID: &uid, Command: journal.Command(f.Exec.Argv),
 		Family: f.Verdict.Family, Rule: f.Verdict.Rule, Origin: f.Exec.Cgroup, Reason: why, Source: f.Exec.Source})
-}
-
-// grant is what a job that starts now gets.
-func (g *Governor) grant() admission.Cap {
-	m, err := g.machine()
-	if err != nil {
-		g.o.Log.Warn("read memory", "err", err)
-		m = admission.Machine{AvailableMB: -1}
-	}
-	return admission.Grant(m, g.o.Config.Resolve(m), g.promises.Claims())
 }
 
 // jobID names a job: the family, and eight hex digits of chance.

@@ -15,13 +15,20 @@ import (
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
-// machine reads the memory that admission reckons with.
+// freshFor is how long a reading of the memory serves for admissions: a burst
+// of commands must not read it for each, and no job grows by much meanwhile.
+const freshFor = 50 * time.Millisecond
+
+// machine is the memory that admission reckons with.
 func (g *Governor) machine() (admission.Machine, error) {
-	r, err := g.o.Memory.Read()
-	if err != nil {
-		return admission.Machine{}, err
+	if now := time.Now(); now.Sub(g.readAt) >= freshFor {
+		r, err := g.o.Memory.Read()
+		if err != nil {
+			return admission.Machine{}, err
+		}
+		g.reading, g.readAt = r, now
 	}
-	return MachineOf(r), nil
+	return MachineOf(g.reading), nil
 }
 
 // MachineOf is a reading in the unit of the settings. What is unknown stays -1.

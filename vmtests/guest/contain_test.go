@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,10 @@ func TestContain(t *testing.T) {
 	if len(names) < 10 {
 		t.Fatalf("%s has the tests %q, want those of a real kernel", binary, names)
 	}
+	// It restarts the managers and their bus: after it others would ask what is
+	// still coming up.
+	const last = "TestVMReconnect"
+	names = append(slices.DeleteFunc(names, func(name string) bool { return name == last }), last)
 	for _, name := range names {
 		t.Run(strings.TrimPrefix(name, "TestVM"), func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^"+name+"$", "-test.v")
