@@ -8,14 +8,13 @@ import (
 )
 
 // TestMachine is what all others rest on: without it their failures would say
-// nothing about the daemon.
+// nothing about the daemon. It is in the first file by name, so it runs first,
+// on a machine on which nothing has failed yet.
 func TestMachine(t *testing.T) {
 	InVM(t)
 	t.Run("SystemdRuns", func(t *testing.T) {
 		Eventually(t, patience, func() string {
 			out, _ := exec.Command("systemctl", "is-system-running").Output()
-			// Our own service is still starting from systemd's point of view only
-			// if it were a oneshot; it is not.
 			if state := strings.TrimSpace(string(out)); state != "running" {
 				failed, _ := exec.Command("systemctl", "list-units", "--failed", "--no-legend").Output()
 				return "systemd is " + state + "\n" + string(failed)
