@@ -227,6 +227,10 @@ func startChild(t testing.TB, argv ...string) *child {
 	c := &child{out: out, stdin: stdin}
 	c.shell = exec.Command("/bin/sh", append([]string{"-c", `exec 3<&0; "$0" "$@" <&3 & echo $!; wait $!; echo status $?`}, argv...)...)
 	c.shell.Stdin, c.shell.Stdout = in, w
+	// A group of its own, whose leader's parent is in the same session: the
+	// kernel ignores SIGTSTP in a group that is orphaned, as that of a test run
+	// by a service is.
+	c.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.shell.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -113,8 +113,7 @@ func TestTerminalStop(t *testing.T) {
 		waitDone(t, tr, contain.Released)
 		eventually(t, "the handler has counted", func() bool { return handler.get(tstps) == uint32(i+1) })
 	}
-	// The process group of a shell without job control is not orphaned as long
-	// as the shell's parent is in the same session, so SIGTSTP does stop.
+	// Its group is not orphaned, so SIGTSTP does stop.
 	tr := r.catch(t, plain.id)
 	plain.kill(syscall.SIGTSTP)
 	tr.Release()
