@@ -56,7 +56,11 @@ func TestPlaceholder(t *testing.T) {
 	if x.UID != 54321 || x.EUID != 54321 || x.SID != id.PID || x.PGID != id.PID || x.TTY != 0 || x.Cwd != "/" {
 		t.Errorf("facts %+v", x)
 	}
-	argv, _ := (proc.FS{}).Cmdline(id.PID)
+	// The kernel tells of the exec a moment before the new argv is in place.
+	var argv []string
+	for end := time.Now().Add(5 * time.Second); len(argv) == 0 && time.Now().Before(end); {
+		argv, _ = (proc.FS{}).Cmdline(id.PID)
+	}
 	if len(argv) != 2 || argv[0] != k.argv[0] || argv[1] != "604800" {
 		t.Errorf("argv %q", argv)
 	}
