@@ -25,17 +25,11 @@ func TestFaultDaemonKilled(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			s.Use(t)
 			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":self-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
-			warmUp(t, d, s)
 			pid := d.PID()
 			d.Reconfigure(nil, nil) // the next one lives
+			warmUp(t, d, s)         // after it: a manager that reloads is slow for a while
 			t.Cleanup(func() { letShellGo(t, s) })
-			s.Send("./make 8 hold\n")
-			Eventually(t, patience, func() string {
-				if Alive(pid) {
-					return "the daemon lives on: the point was not reached"
-				}
-				return ""
-			})
+			strike(t, d, s, pid)
 			var hog int
 			Eventually(t, patience, func() string {
 				pids := FindProcesses("./make 8 hold")
@@ -81,6 +75,35 @@ func warmUp(t *testing.T, d *Daemon, s *Session) {
 	before := len(d.Events())
 	s.Run("./ninja 1 after 2 0")
 	d.Await("the first command was placed", before, func(e Event) bool { return e.Event == "placed" })
+}
+
+// strike starts the command at which the daemon is killed. The last points of a
+// catch are not reached when it is let go at the bound, as happens on a busy
+// host: then it is ended and started once more.
+func strike(t *testing.T, d *Daemon, s *Session, pid int) {
+	t.Helper()
+	late := false
+	for range 5 {
+		before := len(d.Events())
+		s.Send("./make 8 hold\n")
+		late = false
+		Eventually(t, patience, func() string {
+			for _, e := range Of(d.Events()[before:], "placed") {
+				late = late || e.Late
+			}
+			if Alive(pid) && !late {
+				return "the daemon lives on: the point was not reached"
+			}
+			return ""
+		})
+		if !late {
+			return
+		}
+		s.Send("\x03")
+		s.Wait(patience)
+		AwaitNoScopes(t)
+	}
+	t.Fatal("five catches in a row were let go at the bound")
 }
 
 // letShellGo ends what a failed test has left in the foreground of the shell
