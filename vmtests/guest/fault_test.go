@@ -9,7 +9,7 @@ import (
 // points are the steps of a catch and of a placing, in their order.
 var points = []string{
 	"read", "judged", "seized", "interrupted", "stopped", "delivered",
-	"placing", "placeholder", "placed", "read-back", "released", "detached",
+	"placing", "placeholder", "placed", "in-force", "read-back", "released", "detached",
 }
 
 // TestFaultDaemonKilled kills the daemon at each step. The process it was about
