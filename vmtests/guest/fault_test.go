@@ -12,6 +12,13 @@ var points = []string{
 	"placing", "placeholder", "placed", "in-force", "read-back", "released", "detached",
 }
 
+// victimPoints are those at which the process itself is killed: each step of
+// the tracer's, and the placing at its begin and its end.
+var victimPoints = []string{
+	"read", "judged", "seized", "interrupted", "stopped", "delivered",
+	"placing", "placed", "released", "detached",
+}
+
 // TestFaultDaemonKilled kills the daemon at each step. The process it was about
 // goes on and its parent never notices; the next daemon knows the job or has
 // let it go.
@@ -151,7 +158,7 @@ func TestFaultTraceeKilled(t *testing.T) {
 	InstallC(t, "pi", "hog", "fault/ninja")
 	s := Login(t, "pi")
 	s.Must("cd ~/fault")
-	for _, point := range points {
+	for _, point := range victimPoints {
 		t.Run(point, func(t *testing.T) {
 			s.Use(t)
 			d := Daemon{Env: []string{"HEADROOMD_FAULT=" + point + ":tracee-kill", "HEADROOMD_FAULT_COMM=make"}}.Start(t)
