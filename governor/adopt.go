@@ -21,7 +21,8 @@ func (g *Governor) adopt(ctx context.Context) {
 	for _, sc := range scopes {
 		j := g.adopted(sc, g.o.Backend.Usage(sc))
 		g.jobs[j.id] = j
-		g.promises.Give(j.id, j.capMB)
+		j.promiseMB = j.capMB
+		g.promises.Give(j.id, j.promiseMB)
 		g.promises.Use(j.id, j.memoryMB)
 		if err := g.o.Sight.Ignore(sc.CgroupID, sc.Cgroup); err != nil {
 			g.o.Log.Warn("drop an adopted job's execs in the kernel", "unit", sc.Unit, "err", err)

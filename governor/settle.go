@@ -171,9 +171,18 @@ func (g *Governor) drop(j *job, s step) {
 }
 
 func (g *Governor) advance(j *job, s step) bool {
+	was := j.state
 	if err := j.move(s, time.Now()); err != nil {
 		g.o.Log.Error("a job's life went astray", "err", err)
 		return false
+	}
+	// A job without a process needs neither slot nor memory: five one-second
+	// commands in a row had caps of 478, 193, 128, 96 and 77 MB.
+	switch {
+	case j.state == Lingering && was != Lingering:
+		g.promises.End(j.id)
+	case j.state == Running && was == Lingering:
+		g.promises.Give(j.id, j.promiseMB)
 	}
 	return true
 }
