@@ -37,12 +37,12 @@ func (g *Governor) adopt(ctx context.Context) {
 // adopted makes a job of a scope found running. The oldest process in it
 // stands for the whole.
 func (g *Governor) adopted(sc contain.Scope, u contain.Usage) *job {
-	id := strings.TrimSuffix(strings.TrimPrefix(sc.Unit, "headroom-"), ".scope")
+	id := idOf(sc.Unit)
 	family, _, _ := cutLast(id, "-")
 	now := time.Now()
 	j := &job{
 		id: id, state: Running, since: now, entered: now, family: family, adopted: true,
-		scope: sc, isolated: true, memoryMB: -1, capWhy: "set by an earlier run of the governor",
+		scope: sc, isolated: true, memoryMB: -1,
 		oomKills: max(u.OOMKills, 0), processes: len(u.Procs), origin: path.Dir(sc.Cgroup),
 	}
 	if u.Working >= 0 {

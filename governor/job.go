@@ -78,14 +78,12 @@ type job struct {
 	adopted     bool
 	promiseMB   int64
 	capMB       int64
-	swapMB      int64 // -1 unlimited
-	capWhy      string
+	swapMB      int64   // -1 unlimited
 	caught      float64 // MB of anon and shmem touched before the cap was in force
 	oomKills    int64
 	peakMB      int64
 	memoryMB    int64 // last reading; -1 unknown
 	processes   int
-	joined      int
 	waiting     []caughtFinding // kin caught while the scope was being made
 	note        string
 	checked     time.Time // when what was set was last read back

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/headroomd/headroomd/classifier"
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -78,7 +79,7 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 // jobCgroup reports whether the cgroup is, or is below, a job's scope.
 func jobCgroup(cgroup string) bool {
 	for part := range strings.SplitSeq(cgroup, "/") {
-		if strings.HasPrefix(part, "headroom-") && strings.HasSuffix(part, ".scope") {
+		if contain.IsScopeName(part) {
 			return true
 		}
 	}

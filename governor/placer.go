@@ -159,11 +159,13 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		Limits:      limitsOf(out.cap),
 		Progress:    func() { progress(o.catch) },
 	}
+	var ignored uint64 // the cgroup that the source was told of already
 	if !tree {
 		// Nothing but this process is to be moved: it need not stand still until
 		// the manager has told that it is done.
 		spec.InForce = func(sc contain.Scope) {
 			p.ignore(sc)
+			ignored = sc.CgroupID
 			fault.At("in-force", o.exec.ID.PID)
 			out.took = p.now().Sub(o.exec.Seen)
 			letGo(o.catch)
@@ -189,7 +191,9 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		}
 		out = p.settleLate(ctx, o, out)
 	}
-	p.ignore(out.scope)
+	if out.scope.CgroupID != ignored {
+		p.ignore(out.scope)
+	}
 	now := p.now()
 	if out.took == 0 {
 		out.took = now.Sub(o.exec.Seen)

@@ -104,7 +104,6 @@ func (g *Governor) joined(j *job, out outcome) {
 		}
 		return
 	}
-	j.joined += out.moved
 	r := g.about(j)
 	r.Event, r.PID, r.Command = journal.Joined, out.order.exec.ID.PID, journal.Command(out.order.exec.Argv)
 	r.Moved, r.TookMS = out.moved, milliseconds(out.took)

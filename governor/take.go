@@ -1,10 +1,9 @@
 package governor
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/headroomd/headroomd/governor/admission"
@@ -141,7 +140,7 @@ func (g *Governor) begin(f caughtFinding, k kin) {
 	}
 	r.Event = journal.Captured
 	g.record(r)
-	j.capMB, j.swapMB, j.promiseMB, j.capWhy = grant.MemoryMB, grant.SwapMB, grant.PromiseMB, grant.Why
+	j.capMB, j.swapMB, j.promiseMB = grant.MemoryMB, grant.SwapMB, grant.PromiseMB
 	g.jobs[id] = j
 	g.promises.Give(id, grant.PromiseMB)
 	o := order{verb: verbPlace, jobID: id, unit: "headroom-" + id + ".scope", catch: f.catch, exec: *x,
@@ -183,12 +182,16 @@ func (g *Governor) left(f *Finding, why string) {
 		Family: f.Verdict.Family, Rule: f.Verdict.Rule, Origin: f.Exec.Cgroup, Reason: why, Source: f.Exec.Source})
 }
 
-// jobID names a job: the family, and eight hex digits of chance.
+// jobID names a job as its scope is named: the family, and eight hex digits of
+// chance.
 func jobID(family string) string {
-	var b [4]byte
-	rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
-	if family == "" {
-		family = "job"
+	if family != "" {
+		family = path.Base(family)
 	}
-	return path.Base(family) + "-" + hex.EncodeToString(b[:])
+	return idOf(contain.UnitName(family))
+}
+
+// idOf is the job's part of a scope's name.
+func idOf(unit string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(unit, "headroom-"), ".scope")
 }

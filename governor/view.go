@@ -85,7 +85,8 @@ func (g *Governor) view() Snapshot {
 	if r, err := g.o.Memory.Read(); err == nil {
 		s.Memory = MemoryOf(r)
 		m := MachineOf(r)
-		s.Limits = LimitsOf(g.o.Config.Resolve(m), admission.Grant(m, g.o.Config.Resolve(m), g.promises.Claims()))
+		l := g.o.Config.Resolve(m)
+		s.Limits = LimitsOf(l, admission.Grant(m, l, g.promises.Claims()))
 	} else {
 		s.Memory = MemoryStatus{TotalMB: -1, AvailableMB: -1, SwapTotalMB: -1, SwapFreeMB: -1, PSISome10: -1, PSIFull10: -1}
 	}
