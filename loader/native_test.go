@@ -238,7 +238,7 @@ func TestSourceCloses(t *testing.T) {
 func TestSourceIsShared(t *testing.T) {
 	eachSource(t, func(t *testing.T, want string) {
 		s := opened(t, Options{Want: want, Tick: time.Millisecond})
-		stop := make(chan struct{})
+		stop, once := make(chan struct{}), make(chan struct{})
 		var others sync.WaitGroup
 		others.Go(func() {
 			for i := uint32(1); ; i++ {
@@ -246,6 +246,9 @@ func TestSourceIsShared(t *testing.T) {
 				case <-stop:
 					return
 				default:
+				}
+				if i == 2 {
+					close(once)
 				}
 				s.Counters()
 				if err := s.(interface {
@@ -260,6 +263,7 @@ func TestSourceIsShared(t *testing.T) {
 				}
 			}
 		})
+		<-once // what was executed before it has a name is rightly not reported
 		c := start(t, named(t, "hr-shared"), nil)
 		if !until(t, s, 10*time.Second, func(x *proc.Exec) bool { return x.ID.PID == c.Process.Pid }) {
 			t.Error("not reported")
