@@ -31,11 +31,12 @@ var arrows = map[string][]string{
 	"governor/admission":     {"loader/proc"},
 	"governor/contain":       {"loader/proc", "governor/contain/fault"},
 	"governor/contain/fault": {},
+	"governor/note":          {"loader/proc"},
 	"governor/watchdog":      {},
 	"governor/journal":       {},
 	"governor/explain":       {"governor/journal"},
 	"governor/control":       {"governor", "governor/journal"},
-	"governor":               {"classifier", "loader/proc", "governor/admission", "governor/contain", "governor/contain/fault", "governor/watchdog", "governor/journal"},
+	"governor":               {"classifier", "loader/proc", "governor/admission", "governor/contain", "governor/contain/fault", "governor/watchdog", "governor/journal", "governor/note"},
 	"cmd/headroomd":          {"*"},
 	"vmtests":                {"*"},
 }
