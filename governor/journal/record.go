@@ -30,6 +30,10 @@ type Record struct {
 	StoppedMS   float64  `json:"stopped_ms,omitempty"` // how long the ptrace stop lasted
 	Late        bool     `json:"late,omitempty"`       // let go at the bound, before it was in place
 	AgeS        float64  `json:"age_s,omitempty"`
+	Behind      string   `json:"behind,omitempty"`     // the job that holds what it waits for
+	Position    int      `json:"position,omitempty"`   // in the queue; 1 is next
+	MissingMB   int64    `json:"missing_mb,omitempty"` // memory that is missing for its start
+	WaitedS     float64  `json:"waited_s,omitempty"`   // how long it waited to start
 	ExitReason  string   `json:"exit_reason,omitempty"`
 	Source      string   `json:"source,omitempty"`
 	LostEvents  uint64   `json:"lost_events,omitempty"`
@@ -53,5 +57,17 @@ const (
 	Observed = "observed" // observe mode: what would have been done
 	Changed  = "changed"  // what was set for a job is no longer so, or what was in it left
 	Dropped  = "dropped"  // this follower read too slowly and gets no more
-	Gap      = "gap"      // records that the file lacks, since it could not be written
+
+	Held      = "held"       // it waits, frozen in its scope: for whom, and why
+	Admitted  = "admitted"   // it starts after a wait
+	TimedOut  = "timed-out"  // its patience is over
+	Refused   = "refused"    // it waited too long and is ended for it
+	Suspended = "suspended"  // Ctrl-Z while it waited: let go, out of the queue
+	Quiet     = "quiet"      // it does nothing: slot and promise are given back
+	Busy      = "busy"       // a quiet job works again
+	Swept     = "swept"      // nobody is left who waits for it: it is ended
+	WouldHold = "would-hold" // observe mode: it would have had to wait
+	Reloaded  = "reloaded"   // settings and rules were read anew
+
+	Gap = "gap" // records that the file lacks, since it could not be written
 )
