@@ -14,7 +14,7 @@ import (
 // adopt takes over the scopes that an earlier governor left: they keep their
 // caps, and what they are is read from what runs in them.
 func (g *Governor) adopt(ctx context.Context) {
-	scopes, err := g.o.Backend.Adopt(ctx)
+	scopes, err := g.o.Backend.Adopt(ctx, false)
 	if err != nil {
 		g.record(journal.Record{Event: journal.Failed, Reason: "jobs of an earlier run could not be looked for: " + err.Error()})
 	}

@@ -241,7 +241,7 @@ func (b *fakeBackend) Release(ctx context.Context, sc contain.Scope) error {
 	return b.releaseErr
 }
 
-func (b *fakeBackend) Adopt(context.Context) ([]contain.Scope, error) {
+func (b *fakeBackend) Adopt(context.Context, bool) ([]contain.Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, sc := range b.left {

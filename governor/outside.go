@@ -29,7 +29,7 @@ type Scopes interface {
 	Usage(sc contain.Scope) contain.Usage
 	Check(ctx context.Context, sc contain.Scope) (escaped []int, note string)
 	Release(ctx context.Context, sc contain.Scope) error
-	Adopt(ctx context.Context) ([]contain.Scope, error)
+	Adopt(ctx context.Context, keepFrozen bool) ([]contain.Scope, error)
 }
 
 // Backend is a containment tier.

@@ -23,10 +23,12 @@ const (
 )
 
 // Adopt takes over the scopes of jobs that a former governor left: of the
-// system manager and of every user's. A frozen one is let go, each gets a new
-// placeholder, and what is in force is read back. Scopes without a process are
-// left to systemd.
-func (s *Systemd) Adopt(ctx context.Context) ([]Scope, error) {
+// system manager and of every user's. Each gets a new placeholder, and what is
+// in force is read back. A frozen one is let go, or with keepFrozen stays so
+// and says it in Scope.Frozen; what is not taken over is let go in any case.
+// Scopes without a process are left to systemd. After an error the scopes are
+// those that were found all the same.
+func (s *Systemd) Adopt(ctx context.Context, keepFrozen bool) ([]Scope, error) {
 	paths, err := s.cg.scopes()
 	if err != nil {
 		return nil, fmt.Errorf("look for scopes of a former run: %w", err)
@@ -45,7 +47,7 @@ func (s *Systemd) Adopt(ctx context.Context) ([]Scope, error) {
 			s.log.Warn("more scopes than are adopted", "manager", o.Manager, "unit", o.Unit)
 			continue
 		}
-		sc, err := s.adopt(ctx, o)
+		sc, err := s.adopt(ctx, o, keepFrozen)
 		if err != nil {
 			s.log.Warn("scope not adopted", "unit", o.Unit, "err", err)
 			continue
@@ -57,14 +59,15 @@ func (s *Systemd) Adopt(ctx context.Context) ([]Scope, error) {
 	return found, nil
 }
 
-func (s *Systemd) adopt(ctx context.Context, o Origin) (Scope, error) {
+func (s *Systemd) adopt(ctx context.Context, o Origin, keepFrozen bool) (Scope, error) {
 	sc := Scope{Unit: o.Unit, Manager: o.Manager, Cgroup: o.Cgroup}
 	var err error
 	if sc.CgroupID, err = s.cg.id(o.Cgroup); err != nil {
 		return Scope{}, err
 	}
 	// First of all: whatever else goes wrong, nothing stays stranded.
-	if s.cg.frozen(o.Cgroup) {
+	if sc.Frozen = s.cg.frozen(o.Cgroup); sc.Frozen && !keepFrozen {
+		sc.Frozen = false
 		if err := s.cg.freeze(o.Cgroup, false); err != nil {
 			return Scope{}, fmt.Errorf("thaw: %w", err)
 		}

@@ -30,7 +30,7 @@ func TestAdopt(t *testing.T) {
 	usr.unit("headroom-make-00000002.scope", nil)
 
 	s := f.systemd(t)
-	all, err := s.Adopt(t.Context())
+	all, err := s.Adopt(t.Context(), false)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("Adopt = %+v, %v", all, err)
 	}
@@ -63,7 +63,7 @@ func TestAdoptBounds(t *testing.T) {
 	f.process(2000, 1, "/a/b/c/d/e/f/g/h/i/j/k/"+UnitName("deep"))
 	f.process(2001, 1, "/system.slice/"+UnitName("ok"))
 	s := f.systemd(t)
-	all, err := s.Adopt(t.Context())
+	all, err := s.Adopt(t.Context(), false)
 	if err != nil || len(all) != adoptPerManager+1 {
 		t.Errorf("adopted %d, %v", len(all), err)
 	}
@@ -74,13 +74,13 @@ func TestAdoptWithoutPlaceholder(t *testing.T) {
 	f.process(800, 1, "/system.slice/headroom-a-00000001.scope")
 	s := f.systemd(t)
 	f.holder.refuse = errSome
-	all, err := s.Adopt(t.Context())
+	all, err := s.Adopt(t.Context(), false)
 	if err != nil || len(all) != 1 || all[0].Placeholder.PID != 0 || len(all[0].Notes) != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
 	f.holder.refuse = nil
 	s.move = func(string, int) error { return errSome }
-	all, err = s.Adopt(t.Context())
+	all, err = s.Adopt(t.Context(), false)
 	if err != nil || len(all) != 1 || all[0].Placeholder.PID != 0 || f.holder.left() != 0 {
 		t.Errorf("%+v, %v, %d placeholders", all, err, f.holder.left())
 	}

@@ -2,6 +2,7 @@ package contain
 
 import (
 	"context"
+	"time"
 
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -56,13 +57,19 @@ func (n *None) Release(context.Context, Scope) error { return nil }
 func (n *None) SetLimits(_ context.Context, sc Scope, _ Limits) (Scope, error) { return sc, nil }
 
 // Adopt finds nothing.
-func (n *None) Adopt(context.Context) ([]Scope, error) { return nil, nil }
+func (n *None) Adopt(context.Context, bool) ([]Scope, error) { return nil, nil }
 
 // Freeze cannot; a process without a cgroup of its own is never stopped.
 func (n *None) Freeze(Scope) error { return nil }
 
 // Thaw has nothing to let go.
 func (n *None) Thaw(Scope) error { return nil }
+
+// Signals knows nothing: what is never frozen has no signal that waits.
+func (n *None) Signals(Scope) Signals { return Signals{} }
+
+// Stop stops nothing: without a cgroup nobody can say what belongs to a job.
+func (n *None) Stop(context.Context, Scope, time.Duration) error { return nil }
 
 // Describe says why nothing is contained.
 func (n *None) Describe() string { return "none: " + n.why }

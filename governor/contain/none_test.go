@@ -33,7 +33,7 @@ func TestNone(t *testing.T) {
 	if got, err := n.SetLimits(t.Context(), sc, Limits{MemoryMax: 1}); err != nil || got.MemoryMax != 0 {
 		t.Errorf("SetLimits = %+v, %v", got, err)
 	}
-	if all, err := n.Adopt(t.Context()); len(all) != 0 || err != nil {
+	if all, err := n.Adopt(t.Context(), false); len(all) != 0 || err != nil {
 		t.Errorf("Adopt = %v, %v", all, err)
 	}
 	if escaped, note := n.Check(t.Context(), sc); len(escaped) != 0 || note != "" {

@@ -25,7 +25,11 @@ type Spec struct {
 	Tree        bool // late catch: the descendants of Exec are moved too, until two walks agree
 	Origin      Origin
 	Limits      Limits
-	Progress    func() // called at each step that the manager answers; nil: nobody asks
+	// Frozen has the scope frozen before the process is let go: InForce is
+	// called, and Place returns, with it frozen. What cannot be frozen is placed
+	// all the same; Scope.Frozen tells.
+	Frozen   bool
+	Progress func() // called at each step that the manager answers; nil: nobody asks
 	// InForce is called, at most once and before Place returns, when the process
 	// is seen in its scope with the limit set, which is before the manager says
 	// so. The Scope has Unit, Cgroup and CgroupID. Nil: nobody asks.
@@ -46,6 +50,7 @@ type Scope struct {
 	OOMPolicy        bool // OOMPolicy=continue was accepted (systemd ≥ 252.5)
 	Placeholder      proc.ID
 	OriginHolder     proc.ID // the placeholder left in the login session; zero where none
+	Frozen           bool    // its cgroup is told to freeze: nothing in it runs
 	Moved            int     // processes moved, the placeholder not counted
 	Took             time.Duration
 	Notes            []string // what fell short of what was asked, one line each

@@ -48,7 +48,7 @@ func TestTrial(t *testing.T) {
 					t.Errorf("started %v", unit)
 				}
 			}
-			if jobs, err := s.Adopt(t.Context()); err != nil || len(jobs) != 0 {
+			if jobs, err := s.Adopt(t.Context(), false); err != nil || len(jobs) != 0 {
 				t.Errorf("the trial is taken for a job: %v, %v", jobs, err)
 			}
 		})

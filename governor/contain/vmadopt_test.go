@@ -83,7 +83,7 @@ func TestVMAdopt(t *testing.T) {
 		}
 	}
 	s := vmSystemd(t)
-	all, err := s.Adopt(t.Context())
+	all, err := s.Adopt(t.Context(), false)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("Adopt = %+v, %v", all, err)
 	}
