@@ -2,6 +2,7 @@ package control
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,11 +127,72 @@ func (c *Client) EventsSince(ctx context.Context, since time.Time, follow bool, 
 	return nil
 }
 
+// Run asks for a command to be admitted and calls each for every word about it
+// until its job has ended. It returns nil then, or the context's error: that
+// ends the wait. The process that the request names must be a child of this
+// one.
+func (c *Client) Run(ctx context.Context, r governor.RunRequest, each func(governor.RunUpdate) error) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("ask to run: %w", err)
+	}
+	body, err := c.do(ctx, http.MethodPost, "/v1/run", nil, data)
+	if err != nil {
+		return fmt.Errorf("ask to run: %w", err)
+	}
+	defer body.Close()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxRecordLine)
+	last := ""
+	for lines.Scan() {
+		var u governor.RunUpdate
+		if err := json.Unmarshal(lines.Bytes(), &u); err != nil {
+			return fmt.Errorf("read about the run: %w", err)
+		}
+		last = u.State
+		if err := each(u); err != nil {
+			return err
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case lines.Err() != nil:
+		return fmt.Errorf("read about the run: %w", lines.Err())
+	case last != governor.RunEnded && last != governor.RunRefused:
+		return fmt.Errorf("read about the run: %w", ErrNoDaemon)
+	}
+	return nil
+}
+
+// Stop stops a job as a whole.
+func (c *Client) Stop(ctx context.Context, job string) error {
+	return c.tell(ctx, "stop job", "/v1/jobs/"+job+"/stop")
+}
+
+// Reload has the governor read its settings and rules again.
+func (c *Client) Reload(ctx context.Context) error { return c.tell(ctx, "reload", "/v1/reload") }
+
+func (c *Client) tell(ctx context.Context, what, path string) error {
+	body, err := c.do(ctx, http.MethodPost, path, nil, []byte("{}"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return body.Close()
+}
+
 func (c *Client) get(ctx context.Context, path string, values url.Values) (io.ReadCloser, error) {
+	return c.do(ctx, http.MethodGet, path, values, nil)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, values url.Values, data []byte) (io.ReadCloser, error) {
 	target := url.URL{Scheme: "http", Host: "headroomd", Path: path, RawQuery: values.Encode()}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(data))
 	if err != nil {
 		return nil, err
+	}
+	if data != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

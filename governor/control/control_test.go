@@ -23,10 +23,13 @@ type fixed struct {
 func (f fixed) Snapshot(context.Context) (governor.Snapshot, error) { return f.snapshot, f.err }
 
 // serve runs a server till the test ends, and gives its socket.
-func serve(t *testing.T, state State, events Events) string {
+func serve(t *testing.T, state State, events Events) string { return serveWith(t, state, events, nil) }
+
+func serveWith(t *testing.T, state State, events Events, h Hand) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "headroom", "headroomd.sock")
 	s := NewServer(path, state, events, nil)
+	s.Serves(h)
 	l, err := s.Listen()
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxClients    = 32 // at once; each costs some 20 KB and a goroutine or two
-	maxPerUser    = 8  // of them by one user
+	maxClients    = 64 // at once, each that waits to run among them; each costs some 20 KB and a goroutine or two
+	maxPerUser    = 24 // of them by one user
 	keptForOwners = 4  // of them for root and the governor's own user, whatever others do
 )
 

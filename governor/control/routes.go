@@ -19,8 +19,9 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", s.status)
 	mux.HandleFunc("GET /v1/events", s.answerEvents)
+	s.handRoutes(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
+		if r.ContentLength != 0 && r.Method != http.MethodPost {
 			w.Header().Set("Connection", "close")
 			fail(w, http.StatusBadRequest, "a request has no body here")
 			return

@@ -42,6 +42,7 @@ type Server struct {
 	path   string
 	state  State
 	events Events
+	hand   Hand // nil: it only tells
 	log    *slog.Logger
 	past   chan struct{} // taken while the journal's files are read
 }
@@ -53,6 +54,9 @@ func NewServer(path string, state State, events Events, log *slog.Logger) *Serve
 	}
 	return &Server{path: path, state: state, events: events, log: log, past: make(chan struct{}, 1)}
 }
+
+// Serves gives the server a hand, before it runs.
+func (s *Server) Serves(h Hand) { s.hand = h }
 
 // Run listens and answers until ctx is done. The socket is open to everybody
 // when root runs it, and to its user alone otherwise. An error says that the
