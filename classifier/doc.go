@@ -8,5 +8,7 @@
 //
 // The rules are data: see rules/*.toml, whose first file documents each word.
 // The package reads no file, asks no clock and starts no goroutine: the same
-// command has the same answer everywhere.
+// command has the same answer everywhere. Only where the caller brings Files is
+// `npm run NAME` decided by what the package.json says of it: a look-up bounded
+// in files, bytes and depth, which falls back on the name.
 package classifier

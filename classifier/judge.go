@@ -22,6 +22,7 @@ type judge struct {
 	s     *Set
 	t     *trace // nil on the hot path
 	env   []string
+	look  *project // nil where no file is looked at
 	depth int
 	args  parsed
 }
@@ -77,6 +78,12 @@ func (j *judge) command(words []string, exe string) result {
 // it interprets, then its own rules.
 func (j *judge) program(p *program, name, path string, words []string) result {
 	var near result
+	if j.look != nil {
+		defer j.look.enter(name, p, words)()
+		if got, ok := j.packageScript(p, name, words); ok {
+			return got
+		}
+	}
 	for _, c := range p.carriers {
 		got, ok := j.carry(c, name, words)
 		if !ok {

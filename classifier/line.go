@@ -32,9 +32,14 @@ var parsers = sync.Pool{New: func() any {
 }}
 
 // Line judges a shell line.
-func (s *Set) Line(line string) LineVerdict {
+func (s *Set) Line(line string) LineVerdict { return s.LineIn(line, "", nil) }
+
+// LineIn judges a shell line that runs in the directory cwd, an absolute path.
+// What `npm run NAME` and its likes start is looked up in the package.json
+// there, or where a cd of the line goes; what that cannot tell, the name does.
+func (s *Set) LineIn(line, cwd string, files Files) LineVerdict {
 	t := &trace{}
-	j := judge{s: s, t: t}
+	j := judge{s: s, t: t, look: newProject(cwd, files)}
 	w := lineWalk{j: &j, keep: true}
 	r := w.run(line)
 	if s.extra != nil || s.exclude != nil {
@@ -133,7 +138,8 @@ type lineWalk struct {
 	fallback bool
 	funcs    map[string]*syntax.Stmt
 	vars     map[string]string
-	room     int // bytes of variables that may still be put in
+	room     int         // bytes of variables that may still be put in
+	inside   syntax.Node // the part of the line that scoped has entered
 }
 
 // run judges line and returns its first heavy command.
@@ -158,6 +164,9 @@ func (w *lineWalk) run(line string) result {
 // walk visits a tree. A function's body counts when it is called.
 func (w *lineWalk) walk(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
+		if w.j.look != nil && n != nil && w.scoped(n) {
+			return false
+		}
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
 			if w.funcs == nil {
@@ -216,6 +225,9 @@ func (w *lineWalk) judge(words []string) {
 		}
 		return
 	}
+	if w.j.look != nil {
+		w.j.look.moved(words)
+	}
 	var r result
 	if rest, isLine := builtinCarries(words); isLine {
 		r = w.j.line(strings.Join(rest, " "))
@@ -231,6 +243,9 @@ func (w *lineWalk) judge(words []string) {
 func (w *lineWalk) note(words []string, r result) {
 	if w.j.s.extra != nil || w.j.s.exclude != nil {
 		r = w.j.s.applyPatterns(r, w.j.t, words, r.words)
+	}
+	if w.j.look != nil {
+		w.j.look.seen(w.j.s, r)
 	}
 	// On a line, what a carrier runs will be captured at its own exec.
 	r.captures = r.heavy

@@ -29,6 +29,10 @@ type Command struct {
 	Exe  string // resolved binary; "" unknown
 	Comm string // "" unknown
 	Cwd  string // "" unknown
+
+	// Files, with Cwd, lets the answer look into the project's package.json: see
+	// Set.LineIn. nil in a hot path, which reads nothing.
+	Files Files
 }
 
 // Verdict is the classifier's answer, with the words that led to it.
