@@ -7,7 +7,8 @@ import "fmt"
 // only if something of ours were about to end.
 const fallbackPercent = 40
 
-// Grant says what a job that starts now may have beside those that run.
+// Grant says what a job of which nothing is known may have when it starts now
+// beside those that run.
 //
 // The budget is what is available, minus the reserve, minus what the running
 // jobs were promised and have not used yet, minus what the job's own swapping
@@ -17,102 +18,77 @@ const fallbackPercent = 40
 // more, divided by the number of jobs; only what the budget covers of it is
 // promised, so that the sum of promises stays within the budget.
 func Grant(m Machine, l Limits, running []Claim) Cap {
-	swap := swapCap(m, l, len(running))
-	if m.TotalMB <= 0 && m.AvailableMB < 0 {
-		return Cap{SwapMB: swap, Why: "the machine's memory could not be read, so no cap can be named"}
-	}
+	return GrantPeak(m, l, running, -1, 0)
+}
+
+// GrantPeak is Grant for a job whose peak was learned; -1 unknown. It is
+// promised 1.25 times that, but its cap is never below what Grant would give:
+// this run may be larger than those before.
+func GrantPeak(m Machine, l Limits, running []Claim, peakMB int64, runs int) Cap {
+	n := needOf(l, peakMB, runs)
+	return grant(m, l, tally{jobs: len(running), owedMB: Unused(running)}, n, n.mb)
+}
+
+// grant is the cap of a job that starts now. leastMB is the budget below which
+// it starts only as one for which there is none.
+func grant(m Machine, l Limits, t tally, n need, leastMB int64) Cap {
 	if m.AvailableMB < 0 {
-		c := fallback(m, l, running, 0)
-		c.SwapMB = swap
-		c.Why = fmt.Sprintf("available memory could not be read: %d MB is %s", c.MemoryMB, shareOfTotal(m, running))
+		c := fallback(m, l, t, 0)
+		switch {
+		case m.TotalMB <= 0:
+			c = Cap{SwapMB: c.SwapMB, Why: "the machine's memory could not be read, so no cap can be named"}
+		default:
+			c.Why = fmt.Sprintf("available memory could not be read: %d MB is %s", c.MemoryMB, shareOfTotal(m, t.jobs))
+		}
+		return c
+	}
+	budget := budgetOf(m, l, t)
+	free := l.MaxHeavyJobs - t.jobs
+	if free <= 0 || budget < leastMB {
+		c := fallback(m, l, t, budget)
+		c.Why = whyFallback(m, l, t, c, n)
 		return c
 	}
 
-	unused := Unused(running)
-	zram := zramShare(m, swap)
-	budget := m.AvailableMB - l.ReserveMB - unused - zram
-	free := l.MaxHeavyJobs - len(running)
-	sum := fmt.Sprintf("%d MB available - %d MB reserve", m.AvailableMB, l.ReserveMB)
-	if unused > 0 {
-		sum += fmt.Sprintf(" - %d MB promised to running jobs", unused)
-	}
-	if zram > 0 {
-		sum += fmt.Sprintf(" - %d MB for what it may put in zram", zram)
-	}
-
-	if free <= 0 || budget < max(l.MinStartMB, MinCapMB) {
-		c := fallback(m, l, running, budget)
-		c.SwapMB = swap
-		c.Why = whyFallback(m, l, running, c, budget, free, sum)
-		return c
-	}
-
-	promise := max(budget/int64(free), l.MinStartMB, MinCapMB)
-	why := fmt.Sprintf("%s = %d MB", sum, budget)
+	share := min(max(budget/int64(free), leastStart(l)), max(budget, MinCapMB))
+	why := fmt.Sprintf("%s = %d MB", sumOf(m, l, t), budget)
 	switch {
 	case l.JobMemoryMaxMB > 0:
-		promise = max(min(l.JobMemoryMaxMB, budget), MinCapMB)
-		if promise < l.JobMemoryMaxMB {
+		share = max(min(l.JobMemoryMaxMB, budget), MinCapMB)
+		if share < l.JobMemoryMaxMB {
 			why += fmt.Sprintf(", less than job_memory_max_mb = %d", l.JobMemoryMaxMB)
 		} else {
-			why += fmt.Sprintf(", bounded to %d MB by job_memory_max_mb", promise)
+			why += fmt.Sprintf(", bounded to %d MB by job_memory_max_mb", share)
 		}
-	case free > 1 && promise > budget/int64(free):
-		why += fmt.Sprintf(", of which %d MB is the least a job starts with", promise)
+	case free > 1 && share > budget/int64(free):
+		why += fmt.Sprintf(", of which %d MB is the least a job starts with", share)
 	case free > 1:
-		why += fmt.Sprintf(", divided by %d free slots is %d MB", free, promise)
+		why += fmt.Sprintf(", divided by %d free slots is %d MB", free, share)
 	}
-	return Cap{MemoryMB: promise, SwapMB: swap, PromiseMB: promise, Why: why}
+	c := Cap{MemoryMB: share, SwapMB: swapCap(m, l, t.jobs), PromiseMB: share, Why: why}
+	if n.peakMB > 0 {
+		c.PromiseMB = min(n.mb, budget)
+		c.MemoryMB = max(share, c.PromiseMB)
+		c.Why += fmt.Sprintf("; %d MB of it are promised to it (%s)", c.PromiseMB, n.peaked())
+	}
+	return c
 }
 
-// fallback is the cap of a job for which the budget has nothing.
-func fallback(m Machine, l Limits, running []Claim, budget int64) Cap {
-	memory := fallbackBase(m, l, running) / int64(len(running)+1)
-	if l.JobMemoryMaxMB > 0 {
-		memory = min(memory, l.JobMemoryMaxMB)
-	}
-	memory = max(memory, MinCapMB)
-	return Cap{MemoryMB: memory, PromiseMB: min(memory, max(budget, 0))}
+// budgetOf is what may be promised to one more job; negative when strangers
+// took more than the reserve.
+func budgetOf(m Machine, l Limits, t tally) int64 {
+	return m.AvailableMB - l.ReserveMB - t.owedMB - zramShare(m, swapCap(m, l, t.jobs))
 }
 
-func fallbackBase(m Machine, l Limits, running []Claim) int64 {
-	return max(aboveCritical(m, l, running), max(m.TotalMB, 0)*fallbackPercent/100)
-}
-
-func aboveCritical(m Machine, l Limits, running []Claim) int64 {
-	return m.AvailableMB - l.CriticalMB - Unused(running)
-}
-
-func whyFallback(m Machine, l Limits, running []Claim, c Cap, budget int64, free int, sum string) string {
-	lead := fmt.Sprintf("%s = %d MB is below the %d MB a job starts with", sum, budget, max(l.MinStartMB, MinCapMB))
-	if free <= 0 {
-		lead = fmt.Sprintf("all %d slots are taken", l.MaxHeavyJobs)
-		if l.MaxHeavyJobs == 1 {
-			lead = "the one slot is taken"
-		}
+func sumOf(m Machine, l Limits, t tally) string {
+	sum := fmt.Sprintf("%d MB available - %d MB reserve", m.AvailableMB, l.ReserveMB)
+	if t.owedMB > 0 {
+		sum += fmt.Sprintf(" - %d MB promised to running jobs", t.owedMB)
 	}
-	share := fallbackBase(m, l, running) / int64(len(running)+1)
-	switch {
-	case c.MemoryMB < share:
-		return fmt.Sprintf("%s: %d MB is job_memory_max_mb", lead, c.MemoryMB)
-	case c.MemoryMB > share:
-		return fmt.Sprintf("%s: %d MB is the smallest cap there is", lead, c.MemoryMB)
-	case aboveCritical(m, l, running) > m.TotalMB*fallbackPercent/100:
-		why := fmt.Sprintf("%s: %d MB is what is left above the critical line of %d MB", lead, c.MemoryMB, l.CriticalMB)
-		if n := len(running); n > 0 {
-			why += fmt.Sprintf(" and what is promised, divided by %d jobs", n+1)
-		}
-		return why
+	if zram := zramShare(m, swapCap(m, l, t.jobs)); zram > 0 {
+		sum += fmt.Sprintf(" - %d MB for what it may put in zram", zram)
 	}
-	return fmt.Sprintf("%s: %d MB is %s", lead, c.MemoryMB, shareOfTotal(m, running))
-}
-
-func shareOfTotal(m Machine, running []Claim) string {
-	s := fmt.Sprintf("%d %% of %d MB", fallbackPercent, m.TotalMB)
-	if n := len(running); n > 0 {
-		s += fmt.Sprintf(" divided by %d jobs", n+1)
-	}
-	return s
+	return sum
 }
 
 // swapCap is what a job may swap: a job alone may use half of what is free,

@@ -1,0 +1,140 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Standings are the waiters in the order of their turn, the slotless last.
+func (b *Book) Standings(now time.Time, m Machine, l Limits) []Standing {
+	if len(b.waiting) == 0 {
+		return nil
+	}
+	l.MaxHeavyJobs = max(l.MaxHeavyJobs, 1)
+	s := standings{look: look{Book: b, now: now, m: m, l: l, t: b.tally()}, all: make([]Standing, 0, len(b.waiting))}
+	s.holders = s.names()
+	for i, w := range b.never.waiters {
+		s.add(w, Standing{Position: i + 1, Why: "is never held: it starts at the next look"})
+	}
+	order := b.turns.inOrder()
+	for i, w := range order {
+		st := Standing{Position: len(b.never.waiters) + i + 1}
+		switch {
+		case s.t.jobs >= l.MaxHeavyJobs:
+			st.Behind, st.Why = s.holder(), s.slot(st.Position)
+		case i == 0:
+			st.MissingMB, st.Why = s.memory(w)
+		default:
+			st.Behind = order[0].Job
+			_, why := s.memory(order[0])
+			st.Why = fmt.Sprintf("waits for its turn behind %s, which %s", order[0].Job, why)
+		}
+		s.add(w, st)
+	}
+	for i, w := range b.slotless.waiters {
+		st := Standing{Position: i + 1}
+		st.MissingMB, st.Why = s.memory(w)
+		s.add(w, st)
+	}
+	return s.all
+}
+
+// standings are one list of them in the making.
+type standings struct {
+	look
+	all     []Standing
+	holders string // "make-1a2b3c4d holds it"
+}
+
+func (s *standings) add(w *Waiter, st Standing) {
+	st.Job = w.Job
+	st.Never = TooLarge(s.m, s.l, s.t.usedMB, w.PeakMB, w.Runs)
+	s.all = append(s.all, st)
+}
+
+// holder is the job that has held its slot for the longest time.
+func (s *standings) holder() string {
+	for _, h := range s.began {
+		if h.active() {
+			return h.job
+		}
+	}
+	return ""
+}
+
+// maxNamed is how many holders a sentence names.
+const maxNamed = 3
+
+func (s *standings) names() string {
+	var named []string
+	for _, h := range s.began {
+		if h.active() && len(named) < maxNamed {
+			named = append(named, h.job)
+		}
+	}
+	more := s.t.jobs - len(named)
+	switch {
+	case more > 0:
+		return fmt.Sprintf("%s and %d more hold them", strings.Join(named, ", "), more)
+	case len(named) > 1:
+		last := len(named) - 1
+		return fmt.Sprintf("%s and %s hold them", strings.Join(named[:last], ", "), named[last])
+	case s.l.MaxHeavyJobs > 1:
+		return strings.Join(named, "") + " holds them"
+	}
+	return strings.Join(named, "") + " holds it"
+}
+
+// slot is the sentence of one who waits for a slot.
+func (s *standings) slot(position int) string {
+	slot := "the one slot"
+	if s.l.MaxHeavyJobs > 1 {
+		slot = fmt.Sprintf("one of %d slots", s.l.MaxHeavyJobs)
+	}
+	place := "it is next"
+	switch {
+	case position == 2:
+		place = "1 job is before it"
+	case position > 2:
+		place = fmt.Sprintf("%d jobs are before it", position-1)
+	}
+	return fmt.Sprintf("waits for %s: %s; %s", slot, s.holders, place)
+}
+
+// memory is the sentence of one who waits for memory alone, and what is
+// missing.
+func (s *standings) memory(w *Waiter) (missingMB int64, why string) {
+	if s.m.AvailableMB < 0 || s.passes(w) {
+		return 0, "starts at the next look"
+	}
+	n, least, budget := w.need(s.l), w.leastMB(s.now, s.l), budgetOf(s.m, s.l, s.t)
+	why = fmt.Sprintf("needs %d MB", least)
+	switch {
+	case least < n.mb:
+		why += fmt.Sprintf(" at the least (it %s)", n.peaked())
+	case n.peakMB > 0:
+		why += fmt.Sprintf(" (%s)", n.peaked())
+	default:
+		why += " to start"
+	}
+	free := fmt.Sprintf("%d MB are free", budget)
+	if budget <= 0 {
+		free = "nothing is free"
+	}
+	why += fmt.Sprintf(", %s beyond the reserve", free)
+	if s.t.owedMB > 0 {
+		why += " and what is promised"
+	}
+	if s.t.jobs == 0 {
+		why += fmt.Sprintf("; no other job runs, so it starts in %s at the most", seconds(min(idleWait, w.Patience)-s.waitedIdle(w)))
+	} else if half := w.Patience/2 - s.now.Sub(w.Since); least > leastStart(s.l) && half > 0 {
+		why += fmt.Sprintf("; in %s it makes do with %d MB", seconds(half), leastStart(s.l))
+	}
+	return least - budget, why
+}
+
+// seconds rounds up, so that nothing is announced for 0 s.
+func seconds(d time.Duration) string {
+	return fmt.Sprintf("%d s", max((d+time.Second-1)/time.Second, 1))
+}
