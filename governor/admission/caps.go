@@ -14,7 +14,7 @@ const (
 const roomMB = 64
 
 // Caps are the caps of the running jobs that should change at this reading.
-// The book takes them for written.
+// The book takes them for written; Capped tells it otherwise.
 //
 // While memory is free beyond the reserve and the promises, the jobs share it
 // beyond what they were promised. When somebody waits for memory, they are
@@ -53,6 +53,15 @@ func (b *Book) Caps(m Machine, l Limits) []CapChange {
 		h.capMB = target
 	}
 	return changes
+}
+
+// Capped says what cap a job has after all: a write came to nothing, or
+// somebody else changed it. What was caught of the job outside its scope
+// counts as part of the cap here.
+func (b *Book) Capped(job string, capMB int64) {
+	if h := b.holders[job]; h != nil {
+		h.capMB = max(capMB, 0)
+	}
 }
 
 // starved is the job that waits for memory alone, a slot being free; "" when

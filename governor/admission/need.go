@@ -66,19 +66,23 @@ func (w *Waiter) leastMB(now time.Time, l Limits) int64 {
 // over says that the waiter's patience is over.
 func (w *Waiter) over(now time.Time) bool { return now.Sub(w.Since) >= w.Patience }
 
-// TooLarge says that a job can never have what it needs here, though all of
-// ours had ended that use oursMB now; "" when it can, or when nothing is
-// known.
+// TooLarge says that a job cannot have what it peaked at, even if all of ours
+// had ended that use oursMB now; "" when it can, or when nothing is known. It
+// says "now" where strangers have the memory and the machine itself is large
+// enough.
 func TooLarge(m Machine, l Limits, oursMB, peakMB int64, runs int) string {
 	if peakMB <= 0 || m.AvailableMB < 0 {
 		return ""
 	}
-	most, by := max(m.AvailableMB+max(oursMB, 0)-l.ReserveMB, 0), "this machine can give"
-	if l.JobMemoryMaxMB > 0 && l.JobMemoryMaxMB < most {
-		most, by = l.JobMemoryMaxMB, "job_memory_max_mb is"
-	}
-	if peakMB <= most {
+	most := max(m.AvailableMB+max(oursMB, 0)-l.ReserveMB, 0)
+	peaked := fmt.Sprintf("it peaked at %d MB in the %s", peakMB, lastRuns(runs))
+	switch {
+	case l.JobMemoryMaxMB > 0 && peakMB > l.JobMemoryMaxMB:
+		return fmt.Sprintf("%s; job_memory_max_mb is %d", peaked, l.JobMemoryMaxMB)
+	case peakMB <= most:
 		return ""
+	case peakMB <= m.TotalMB-l.ReserveMB:
+		return fmt.Sprintf("%s; this machine can give %d MB now", peaked, most)
 	}
-	return fmt.Sprintf("it peaked at %d MB in the %s; %s %d MB", peakMB, lastRuns(runs), by, most)
+	return fmt.Sprintf("%s; this machine can give %d MB", peaked, most)
 }

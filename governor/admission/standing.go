@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,46 +12,67 @@ func (b *Book) Standings(now time.Time, m Machine, l Limits) []Standing {
 	if len(b.waiting) == 0 {
 		return nil
 	}
-	l.MaxHeavyJobs = max(l.MaxHeavyJobs, 1)
-	s := standings{look: look{Book: b, now: now, m: m, l: l, t: b.tally()}, all: make([]Standing, 0, len(b.waiting))}
-	s.holders = s.names()
-	for i, w := range b.never.waiters {
-		s.add(w, Standing{Position: i + 1, Why: "is never held: it starts at the next look"})
-	}
-	order := b.turns.inOrder()
-	for i, w := range order {
-		st := Standing{Position: len(b.never.waiters) + i + 1}
-		switch {
-		case s.t.jobs >= l.MaxHeavyJobs:
-			st.Behind, st.Why = s.holder(), s.slot(st.Position)
-		case i == 0:
-			st.MissingMB, st.Why = s.memory(w)
-		default:
-			st.Behind = order[0].Job
-			_, why := s.memory(order[0])
-			st.Why = fmt.Sprintf("waits for its turn behind %s, which %s", order[0].Job, why)
-		}
-		s.add(w, st)
+	s := b.standings(now, m, l)
+	all := make([]Standing, 0, len(b.waiting))
+	for i, w := range s.order {
+		all = append(all, s.of(w, i+1))
 	}
 	for i, w := range b.slotless.waiters {
-		st := Standing{Position: i + 1}
-		st.MissingMB, st.Why = s.memory(w)
-		s.add(w, st)
+		all = append(all, s.of(w, i+1))
 	}
-	return s.all
+	return all
 }
 
-// standings are one list of them in the making.
+// StandingOf is where one job stands; false when it does not wait. It spares
+// the sentences of all the others.
+func (b *Book) StandingOf(job string, now time.Time, m Machine, l Limits) (Standing, bool) {
+	w := b.waiting[job]
+	if w == nil {
+		return Standing{Job: job}, false
+	}
+	s := b.standings(now, m, l)
+	line := s.order
+	if w.Slotless && !w.Never {
+		line = b.slotless.waiters
+	}
+	return s.of(w, slices.Index(line, w)+1), true
+}
+
+// standings are those of one moment in the making.
 type standings struct {
 	look
-	all     []Standing
+	order   []*Waiter
 	holders string // "make-1a2b3c4d holds it"
+	head    string // why the head of the queue waits
 }
 
-func (s *standings) add(w *Waiter, st Standing) {
-	st.Job = w.Job
-	st.Never = TooLarge(s.m, s.l, s.t.usedMB, w.PeakMB, w.Runs)
-	s.all = append(s.all, st)
+func (b *Book) standings(now time.Time, m Machine, l Limits) *standings {
+	l.MaxHeavyJobs = max(l.MaxHeavyJobs, 1)
+	s := &standings{look: look{Book: b, now: now, m: m, l: l, t: b.tally()}}
+	s.order = append(slices.Clone(b.never.waiters), b.turns.inOrder()...)
+	s.holders = s.names()
+	if head := b.turns.head(); head != nil {
+		_, s.head = s.memory(head)
+	}
+	return s
+}
+
+func (s *standings) of(w *Waiter, position int) Standing {
+	st := Standing{Job: w.Job, Position: position, Never: TooLarge(s.m, s.l, s.t.usedMB, w.PeakMB, w.Runs)}
+	head := s.Book.turns.head()
+	switch {
+	case w.Never:
+		st.Why = "is never held: it starts at the next look"
+	case w.Slotless:
+		st.MissingMB, st.Why = s.memory(w)
+	case s.t.jobs >= s.l.MaxHeavyJobs:
+		st.Behind, st.Why = s.holder(), s.slot(position)
+	case w == head:
+		st.MissingMB, st.Why = s.memory(w)
+	default:
+		st.Behind, st.Why = head.Job, fmt.Sprintf("waits for its turn behind %s, which %s", head.Job, s.head)
+	}
+	return st
 }
 
 // holder is the job that has held its slot for the longest time.

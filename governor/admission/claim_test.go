@@ -1,34 +1,6 @@
 package admission
 
-import (
-	"slices"
-	"testing"
-)
-
-func TestPromises(t *testing.T) {
-	var p Promises
-	p.End("nobody")
-	p.Use("nobody", 5)
-	if p.Len() != 0 || len(p.Claims()) != 0 {
-		t.Errorf("got %v", p.Claims())
-	}
-	p.Give("a", 100)
-	p.Give("b", 200)
-	p.Give("c", 300)
-	p.Use("b", 50)
-	p.Give("b", 250)
-	want := []Claim{{100, -1}, {250, 50}, {300, -1}}
-	if got := p.Claims(); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	p.End("a")
-	p.End("a")
-	p.Use("c", 1)
-	want = []Claim{{250, 50}, {300, 1}}
-	if got := p.Claims(); !slices.Equal(got, want) || p.Len() != 2 {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
+import "testing"
 
 func TestOwed(t *testing.T) {
 	tests := []struct {
