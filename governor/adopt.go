@@ -22,8 +22,8 @@ func (g *Governor) adopt(ctx context.Context) {
 		j := g.adopted(sc, g.o.Backend.Usage(sc))
 		g.jobs[j.id] = j
 		j.promiseMB = j.capMB
-		g.promises.Give(j.id, j.promiseMB)
-		g.promises.Use(j.id, j.memoryMB)
+		g.book.Hold(j.id, j.waits.user, j.promiseMB, j.capMB)
+		g.book.Use(j.id, j.memoryMB)
 		if err := g.o.Sight.Ignore(sc.CgroupID, sc.Cgroup); err != nil {
 			g.o.Log.Warn("drop an adopted job's execs in the kernel", "unit", sc.Unit, "err", err)
 		}

@@ -29,6 +29,7 @@ func inWorldWith(t *testing.T, before func(w *world), test func(w *world)) {
 	var early *world
 	inWorld(t, func(o *Options) {
 		early = &world{t: t, proc: o.Backend.(*fakeBackend).proc, backend: o.Backend.(*fakeBackend), memory: o.Memory.(*fakeMemory)}
+		o.Config.JobMemoryMaxMB = 300 // caps stay as they were found
 		before(early)
 	}, test)
 }
@@ -42,7 +43,7 @@ func TestAdopt(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}
-		claims := w.gov.promises.Claims()
+		claims := w.gov.book.Holders()
 		if len(claims) != 1 || claims[0].PromiseMB != 300 || claims[0].UsedMB != 40 {
 			t.Errorf("claims %+v", claims)
 		}
@@ -61,7 +62,7 @@ func TestAdopt(t *testing.T) {
 		}
 		w.after(8 * turn)
 		w.wantEvents("adopted joined ended")
-		if w.gov.promises.Len() != 0 || len(w.sight.ignored) != 0 {
+		if w.gov.book.Slots() != 0 || len(w.sight.ignored) != 0 {
 			t.Error("something of it is left")
 		}
 	})

@@ -31,6 +31,10 @@ type fakeBackend struct {
 	limitErr     error
 	releaseErr   error
 	adoptErr     error
+	freezeErr    error
+	thawErr      error
+	stopErr      error
+	stopTakes    time.Duration
 	early        time.Duration // of placeTakes, until the process is in its scope
 	hangs        string        // the manager that never answers
 	deaf         bool          // Place goes on when its context has ended
@@ -48,6 +52,7 @@ type fakeBackend struct {
 }
 
 type fakeScope struct {
+	fakeFreezer
 	gone        bool
 	oom, peakMB int64
 }
@@ -95,6 +100,9 @@ func (b *fakeBackend) Place(ctx context.Context, spec contain.Spec) (contain.Sco
 	if spec.Tree {
 		tree = " with its tree"
 	}
+	if spec.Frozen {
+		tree += ", frozen"
+	}
 	b.tell("place %d in %s, at most %d MB%s", spec.Exec.ID.PID, spec.Unit, spec.Limits.MemoryMax>>20, tree)
 	if b.early > 0 && spec.InForce != nil {
 		if err := wait(ctx, b.early); err != nil {
@@ -120,7 +128,8 @@ func (b *fakeBackend) Place(ctx context.Context, spec contain.Spec) (contain.Sco
 	}
 	sc.Cgroup = "/user.slice/" + spec.Unit
 	sc.CgroupID = uint64(len(b.scopes) + 1)
-	b.scopes[sc.Cgroup] = &fakeScope{}
+	sc.Frozen = spec.Frozen && b.freezeErr == nil
+	b.scopes[sc.Cgroup] = &fakeScope{fakeFreezer: fakeFreezer{frozen: sc.Frozen}}
 	sc.Moved = b.move(sc.Cgroup, spec.Exec.ID.PID, spec.Tree)
 	b.setLimits(&sc, spec.Limits)
 	if b.note != "" {
@@ -181,6 +190,8 @@ func (b *fakeBackend) Join(ctx context.Context, sc contain.Scope, x proc.Exec, t
 }
 
 func (b *fakeBackend) SetLimits(_ context.Context, sc contain.Scope, l contain.Limits) (contain.Scope, error) {
+	// Each at a time of its own: two placers at once have no order.
+	time.Sleep(time.Duration(sc.Main.PID/10%97) * time.Millisecond)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tell("limit %s to %d MB", sc.Unit, l.MemoryMax>>20)
@@ -236,16 +247,18 @@ func (b *fakeBackend) Release(ctx context.Context, sc contain.Scope) error {
 	defer b.mu.Unlock()
 	b.released = append(b.released, sc.Unit)
 	if s := b.scopes[sc.Cgroup]; s != nil {
-		s.gone = true
+		s.gone, s.frozen = true, false
 	}
 	return b.releaseErr
 }
 
-func (b *fakeBackend) Adopt(context.Context, bool) ([]contain.Scope, error) {
+func (b *fakeBackend) Adopt(_ context.Context, keepFrozen bool) ([]contain.Scope, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, sc := range b.left {
-		b.scopes[sc.Cgroup] = &fakeScope{oom: b.oldOOM}
+	for i := range b.left {
+		sc := &b.left[i]
+		sc.Frozen = sc.Frozen && keepFrozen
+		b.scopes[sc.Cgroup] = &fakeScope{oom: b.oldOOM, fakeFreezer: fakeFreezer{frozen: sc.Frozen}}
 	}
 	return b.left, b.adoptErr
 }

@@ -106,6 +106,9 @@ func (w *world) stop() {
 			w.t.Errorf("%d stands still for ever", c.pid)
 		}
 	}
+	if left := w.backend.stranded(); len(left) > 0 && !w.gov.o.KeepHeld {
+		w.t.Errorf("frozen for ever: %v", left)
+	}
 	if s := w.log.String(); strings.Contains(s, "level=ERROR") {
 		w.t.Errorf("errors were logged:\n%s", s)
 	}
@@ -128,6 +131,27 @@ func (w *world) caught(pid int, argv ...string) *fakeCatch {
 	w.t.Helper()
 	w.spawn(pid, argv...)
 	return w.tracer(pid, false)
+}
+
+// caughtOf is caught for a command of another login.
+func (w *world) caughtOf(uid uint32, pid int, argv ...string) *fakeCatch {
+	w.t.Helper()
+	w.proc.add(fakeProcess{pid: pid, ppid: 1, pgid: pid, argv: argv, exe: "/usr/bin/" + argv[0], uid: uid, login: uid, cgroup: session})
+	return w.tracer(pid, false)
+}
+
+// reload puts other settings in force while the governor runs.
+func (w *world) reload(s statement) {
+	w.t.Helper()
+	if w.ended == nil {
+		return // before the start
+	}
+	c := w.gov.o.Config
+	c.Mode = s.word("mode", c.Mode)
+	s.configure(&c)
+	if err := w.gov.Reload(w.t.Context(), c, w.gov.o.Rules); err != nil {
+		w.t.Error(err)
+	}
 }
 
 // tracer does what the tracer's thread does at an exec. Nil: it is no finding.

@@ -29,6 +29,16 @@ type Options struct {
 	Machine bool          // guards the whole machine, not one user
 	Log     *slog.Logger
 	Alive   func() // called at each turn of the loop's clock; nil: nobody asks
+
+	// Notes speak to the callers; nil: nobody does.
+	Notes Notes
+	// PeakFile keeps the learned peaks over a restart; "": they are lost.
+	PeakFile string
+	// HeldFile keeps since when jobs wait; "": after a restart they wait anew.
+	HeldFile string
+	// KeepHeld leaves what waits frozen when the governor stops: somebody else
+	// takes it over or lets it go (a service manager's ExecStopPost).
+	KeepHeld bool
 }
 
 // Governor is the one loop that owns jobs and budget. Everything that can
@@ -46,28 +56,38 @@ type Governor struct {
 	// Placings that a user's own manager carries out. A user can make his hang;
 	// then it is his jobs that wait for it, and nobody else's.
 	userOrders chan order
+	// Ends of jobs, each of which may last its grace.
+	stopOrders chan order
 	over       chan struct{} // closed when the loop takes no more
 	overflow   atomic.Uint64 // findings dropped because the loop was behind
 
 	// Of the loop alone.
-	jobs     map[string]*job
-	recent   []JobStatus // the last jobs that ended, newest last
-	promises admission.Promises
-	lost     uint64 // of the source, as of the last turn
-	dropped  uint64 // of overflow, as of the last turn
-	scans    uint64
-	lastTurn uint64           // clock tick of the last turn: a loss happened after it
-	reading  watchdog.Reading // of readAt
-	readAt   time.Time
-	told     *told
-	sampler  *sampler
-	sampling bool // a sampling is under way
-	stopping bool // no more orders are taken
+	jobs      map[string]*job
+	recent    []JobStatus // the last jobs that ended, newest last
+	book      admission.Book
+	peaks     admission.Peaks
+	crowd     crowd
+	fast      *time.Timer // the second clock
+	hurrying  bool        // it goes
+	keeper    *keeper
+	peaksNew  bool
+	peaksKept time.Time
+	lost      uint64 // of the source, as of the last turn
+	dropped   uint64 // of overflow, as of the last turn
+	scans     uint64
+	lastTurn  uint64           // clock tick of the last turn: a loss happened after it
+	reading   watchdog.Reading // of readAt
+	readAt    time.Time
+	told      *told
+	sampler   *sampler
+	sampling  bool // a sampling is under way
+	stopping  bool // no more orders are taken
 }
 
 type caughtFinding struct {
 	Finding
 	catch Catch
+	why   string // it joins the job that it waits for
 }
 
 // maxFound is how many findings may wait for the loop: 100 ms of them, at some
@@ -92,7 +112,9 @@ func New(o Options) *Governor {
 		asks:       make(chan func()),
 		orders:     make(chan order, maxOrders),
 		userOrders: make(chan order, maxOrders),
+		stopOrders: make(chan order, maxOrders),
 		over:       make(chan struct{}),
+		keeper:     newKeeper(writeFile),
 		jobs:       make(map[string]*job),
 		told:       newTold(),
 		sampler:    &sampler{backend: o.Backend, fs: o.FS},
@@ -103,7 +125,7 @@ func New(o Options) *Governor {
 // loop is too far behind the process is let go at once, and a scan follows.
 func (g *Governor) Found(f Finding, c Catch) {
 	select {
-	case g.found <- caughtFinding{f, c}:
+	case g.found <- caughtFinding{Finding: f, catch: c}:
 	default:
 		letGo(c)
 		g.overflow.Add(1)
@@ -134,7 +156,11 @@ func (g *Governor) Run(ctx context.Context) error {
 	for range placers {
 		wg.Go(func() { work.run(ctx, g.orders, g.outcomes) })
 		wg.Go(func() { work.run(ctx, g.userOrders, g.outcomes) })
+		wg.Go(func() { work.run(ctx, g.stopOrders, g.outcomes) })
 	}
+	wg.Go(func() { g.keeper.run(g.o.Log) })
+	g.fast = time.NewTimer(time.Hour)
+	g.fast.Stop()
 	g.start(ctx)
 
 	clock := time.NewTicker(turn)
@@ -152,6 +178,8 @@ func (g *Governor) Run(ctx context.Context) error {
 			g.measure(all)
 		case ask := <-g.asks:
 			ask()
+		case <-g.fast.C:
+			g.fastTick(ctx)
 		case <-clock.C:
 			g.tick(ctx)
 		}
@@ -186,6 +214,9 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	close(g.over)
 	close(g.orders)
 	close(g.userOrders)
+	close(g.stopOrders)
+	g.fast.Stop()
+	g.keeper.close()
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	for {
@@ -207,8 +238,15 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 		<-g.samples
 	}
 	g.clear()
-	g.record(journal.Record{Event: journal.Stopped,
-		Reason: fmt.Sprintf("the governor stops; %d running jobs keep their caps", len(g.jobs))})
+	running, waiting := g.partHeld()
+	reason := fmt.Sprintf("the governor stops; %d running jobs keep their caps", running)
+	switch {
+	case waiting > 0 && g.o.KeepHeld:
+		reason += fmt.Sprintf("; %d that wait are left to the next governor", waiting)
+	case waiting > 0:
+		reason += fmt.Sprintf("; %d that waited are let go", waiting)
+	}
+	g.record(journal.Record{Event: journal.Stopped, Reason: reason})
 }
 
 // tick is the loop's clock: losses, endings, samples.
@@ -222,8 +260,12 @@ func (g *Governor) tick(ctx context.Context) {
 		if j.state == Lingering && now.Sub(j.entered) >= linger {
 			g.finish(j, stepLingered, "")
 		}
+		g.recapJob(j)
 	}
 	g.told.forget(now)
+	g.crowd.forget(now)
+	g.look()
+	g.keepPeaks(now)
 	g.sample(ctx)
 }
 

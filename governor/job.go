@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/headroomd/headroomd/classifier"
+	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -15,7 +17,10 @@ type State string
 // once; its command runs on where it is.
 const (
 	Placing   State = "placing"   // ordered from the placer, its process usually stopped
+	Held      State = "held"      // waits: frozen in its scope, or the child of a `run` on its pipe
+	Suspended State = "suspended" // stopped with Ctrl-Z while it waited: let go, out of the queue
 	Running   State = "running"   // in its scope, or followed by its tree where there is no scope
+	Quiet     State = "quiet"     // runs and does nothing: its slot and promise are given back
 	Lingering State = "lingering" // its last process is gone; what its group starts next still joins it
 	Ended     State = "ended"
 )
@@ -24,13 +29,19 @@ const (
 type step string
 
 const (
-	stepPlaced   step = "placed"
-	stepLeft     step = "left"     // it may not be moved, or it was gone before it could be
-	stepFailed   step = "failed"   // the manager would not have it
-	stepJoined   step = "joined"   // a process came in
-	stepEmpty    step = "empty"    // the last process went
-	stepLingered step = "lingered" // nothing came in for linger
-	stepGone     step = "gone"     // its cgroup went away under it
+	stepPlaced    step = "placed"
+	stepHeld      step = "held"      // frozen in its scope, or asked for and to wait
+	stepAdmitted  step = "admitted"  // thawed after its wait
+	stepOrdered   step = "ordered"   // the child of a `run` is to be placed after its wait
+	stepSuspended step = "suspended" // Ctrl-Z
+	stepQuiet     step = "quiet"
+	stepBusy      step = "busy"
+	stepLeft      step = "left"     // it may not be moved, or it was gone before it could be
+	stepFailed    step = "failed"   // the manager would not have it
+	stepJoined    step = "joined"   // a process came in
+	stepEmpty     step = "empty"    // the last process went
+	stepLingered  step = "lingered" // nothing came in for linger
+	stepGone      step = "gone"     // its cgroup went away under it, or it died while it waited
 )
 
 // life is the whole life of a job: what is not in the table cannot happen, and
@@ -38,11 +49,31 @@ const (
 var life = map[State]map[step]State{
 	Placing: {
 		stepPlaced: Running,
+		stepHeld:   Held,
 		stepLeft:   Ended,
 		stepFailed: Ended,
 	},
+	Held: {
+		stepAdmitted:  Running,
+		stepOrdered:   Placing,
+		stepSuspended: Suspended,
+		stepLeft:      Ended,
+		stepGone:      Ended,
+	},
+	Suspended: {
+		stepHeld:     Held,
+		stepAdmitted: Running,
+		stepGone:     Ended,
+	},
 	Running: {
 		stepJoined: Running,
+		stepQuiet:  Quiet,
+		stepEmpty:  Lingering,
+		stepGone:   Ended,
+	},
+	Quiet: {
+		stepJoined: Quiet,
+		stepBusy:   Running,
 		stepEmpty:  Lingering,
 		stepGone:   Ended,
 	},
@@ -84,10 +115,44 @@ type job struct {
 	peakMB      int64
 	memoryMB    int64 // last reading; -1 unknown
 	processes   int
+	pids        []int
 	waiting     []caughtFinding // kin caught while the scope was being made
 	note        string
 	checked     time.Time // when what was set was last read back
 	endedReason string
+
+	waits waits
+	run   *request // asked for by `run`; nil for what was caught
+	peak  learned
+
+	busy    verb          // the order under way for it; of these there is one at a time
+	want    admission.Cap // the cap that is to be ordered next; zero for none
+	joining int           // orders under way to move something in
+	toldCap time.Time     // when a change of its cap was last recorded
+	stopped bool          // ended by somebody's word before its time
+	// Who waits for its end by a stop.
+	stopWait []chan<- error
+
+	observed      bool  // nothing is done to it; its root alone is followed
+	provisionalMB int64 // its cap while it waits
+	waited        time.Duration
+	kind          classifier.Kind
+	lightened     []string
+	exec          proc.Exec // of a run, until it is placed
+}
+
+// waits is a job's place in the queue.
+type waits struct {
+	user     uint32 // whose turn it counts as
+	since    time.Time
+	patience time.Duration
+	never    string           // why it must not be held; empty for an ordinary one
+	held     bool             // it had to wait, or has to
+	start    *admission.Start // it may start: carried out once it is where it waits
+	refused  string           // why it is ended instead
+	left     bool             // Ctrl-Z: stopped was seen since it was let go
+	noted    bool             // the caller was told that it waits
+	agent    bool             // a coding agent is above it
 }
 
 // move takes the step, or says why the table does not have it.
@@ -102,5 +167,24 @@ func (j *job) move(s step, now time.Time) error {
 	return nil
 }
 
-// alive reports whether the job still counts: it may be joined and its promise holds.
-func (j *job) alive() bool { return j.state == Running || j.state == Lingering || j.state == Placing }
+// alive reports whether the job still counts: it may be joined.
+func (j *job) alive() bool { return j.state != Ended }
+
+// runs reports whether processes of the job run, or may run, in its scope.
+func (j *job) runs() bool { return j.state == Running || j.state == Quiet || j.state == Lingering }
+
+// stands reports whether the job stands still in the queue.
+func (j *job) stands() bool { return j.state == Held || j.state == Suspended }
+
+// queued reports whether the job has yet to start.
+func (j *job) queued() bool { return j.stands() || j.state == Placing && j.waits.held }
+
+// notice notes when the job was last written about and reports whether that is
+// long enough ago to write about it again.
+func (j *job) notice(now time.Time) bool {
+	if now.Sub(j.toldCap) < toldFor {
+		return false
+	}
+	j.toldCap = now
+	return true
+}

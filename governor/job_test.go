@@ -8,11 +8,15 @@ import (
 // TestLife tries every step in every state: what the table below has passes,
 // and nothing else.
 func TestLife(t *testing.T) {
-	states := []State{Placing, Running, Lingering, Ended}
-	steps := []step{stepPlaced, stepLeft, stepFailed, stepJoined, stepEmpty, stepLingered, stepGone}
+	states := []State{Placing, Held, Suspended, Running, Quiet, Lingering, Ended}
+	steps := []step{stepPlaced, stepHeld, stepAdmitted, stepOrdered, stepSuspended, stepQuiet, stepBusy,
+		stepLeft, stepFailed, stepJoined, stepEmpty, stepLingered, stepGone}
 	want := map[State]map[step]State{
-		Placing:   {stepPlaced: Running, stepLeft: Ended, stepFailed: Ended},
-		Running:   {stepJoined: Running, stepEmpty: Lingering, stepGone: Ended},
+		Placing:   {stepPlaced: Running, stepHeld: Held, stepLeft: Ended, stepFailed: Ended},
+		Held:      {stepAdmitted: Running, stepOrdered: Placing, stepSuspended: Suspended, stepLeft: Ended, stepGone: Ended},
+		Suspended: {stepHeld: Held, stepAdmitted: Running, stepGone: Ended},
+		Running:   {stepJoined: Running, stepQuiet: Quiet, stepEmpty: Lingering, stepGone: Ended},
+		Quiet:     {stepJoined: Quiet, stepBusy: Running, stepEmpty: Lingering, stepGone: Ended},
 		Lingering: {stepJoined: Running, stepLingered: Ended, stepGone: Ended},
 	}
 	was, now := time.Unix(100, 0), time.Unix(200, 0)
@@ -44,7 +48,7 @@ func TestLife(t *testing.T) {
 }
 
 func TestAlive(t *testing.T) {
-	for state, want := range map[State]bool{Placing: true, Running: true, Lingering: true, Ended: false} {
+	for state, want := range map[State]bool{Placing: true, Held: true, Suspended: true, Running: true, Quiet: true, Lingering: true, Ended: false} {
 		if got := (&job{state: state}).alive(); got != want {
 			t.Errorf("%s: %v", state, got)
 		}

@@ -36,6 +36,7 @@ type Scopes interface {
 type Backend interface {
 	Placement
 	Scopes
+	Holding
 }
 
 // Catch is a process that the tracer stopped, or tried to.

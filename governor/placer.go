@@ -26,7 +26,7 @@ const maxOrders = 64
 // is not going to.
 const orderDeadline = 15 * time.Second
 
-// order is what the loop wants done. Exactly one of the verbs is set.
+// order is what the loop wants done.
 type order struct {
 	verb    verb
 	jobID   string
@@ -37,7 +37,11 @@ type order struct {
 	verdict classifier.Verdict // of a join
 	cap     admission.Cap
 	tree    bool // the exec was found late: descendants may run already
+	frozen  bool // it is to wait: placed without being let run
+	waits   bool // it waits on a pipe for the placing: what it has touched goes with its exec
 	scope   contain.Scope
+	caught  float64 // MB touched before the scope was: taken off the cap
+	why     string  // of a join
 }
 
 type verb string
@@ -60,6 +64,8 @@ type outcome struct {
 	moved  int
 	took   time.Duration // exec seen → in force
 	err    error
+
+	limitErr error // of a start, which goes on with the old cap
 }
 
 // placer carries out orders off the loop: the bus, the cgroup writes and the
@@ -117,6 +123,16 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 		return p.join(ctx, o)
 	case verbFinish:
 		return p.finish(ctx, o)
+	case verbStart:
+		return p.start(ctx, o)
+	case verbThaw:
+		return p.thaw(o)
+	case verbFreeze:
+		return p.freeze(o)
+	case verbLimit:
+		return p.limit(ctx, o)
+	case verbStop:
+		return p.stop(ctx, o)
 	}
 	return outcome{order: o, err: fmt.Errorf("no such order: %q", o.verb)}
 }
@@ -142,9 +158,9 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		out.left = "it is in the scope of a job by now"
 		return out
 	}
-	running := o.catch == nil || !o.catch.Stopped()
+	running := !o.waits && (o.catch == nil || !o.catch.Stopped())
 	tree := o.tree || running
-	if !running {
+	if !running && !o.waits {
 		// It stands still: what it has touched now is all it will have had
 		// outside the cap.
 		out.caught = p.touched(o.exec.ID)
@@ -157,6 +173,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		Tree:        tree,
 		Origin:      origin,
 		Limits:      limitsOf(out.cap),
+		Frozen:      o.frozen,
 		Progress:    func() { progress(o.catch) },
 	}
 	var ignored uint64 // the cgroup that the source was told of already
@@ -185,7 +202,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 	case out.scope.Cgroup == "":
 		// Nothing was moved, so nothing was touched outside of anything.
 		out.cap, out.caught = o.cap, 0
-	case running || o.catch.Late():
+	case running || o.catch != nil && o.catch.Late():
 		if !tree {
 			out = p.gather(ctx, o, out)
 		}

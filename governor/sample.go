@@ -14,6 +14,10 @@ type sample struct {
 	job   string
 	usage contain.Usage
 	note  string // what left the scope, or changed it; empty when all is as it was set
+	limit uint64 // memory.max that was set when it was read
+
+	signalled bool // signals were read
+	signals   contain.Signals
 }
 
 // sampled is what the sampler needs to know of a job.
@@ -22,26 +26,33 @@ type sampled struct {
 	root  proc.ID
 	scope contain.Scope
 	check bool // read back what was set, too
+	waits bool // it stands still: its signals, too
+	brief bool // no scope: only whether its root lives
 }
 
 // sampler reads jobs off the loop: some 50 µs a scope, and a walk of the
 // process table where there is none.
 type sampler struct {
-	backend Scopes
+	backend Backend
 	fs      proc.FS
 }
 
 func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 	all := make([]sample, 0, len(jobs))
 	for _, j := range jobs {
-		m := sample{job: j.job}
+		m := sample{job: j.job, limit: j.scope.MemoryMax}
+		if j.waits && j.scope.Cgroup != "" {
+			m.signals, m.signalled = s.backend.Signals(j.scope), true
+		}
 		if j.scope.Cgroup != "" {
 			m.usage = s.backend.Usage(j.scope)
 			if j.check && !m.usage.Gone {
 				_, m.note = s.backend.Check(ctx, j.scope)
 			}
-		} else {
+		} else if !j.brief {
 			m.usage = s.tree(j.root)
+		} else if m.usage = noUsage(); s.lives(j.root) {
+			m.usage.Procs = []int{j.root.PID}
 		}
 		all = append(all, m)
 	}
@@ -51,9 +62,8 @@ func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 // tree reads a job that has no scope: the sum over its root's descendants.
 // Pages that several of them share are counted for each.
 func (s *sampler) tree(root proc.ID) contain.Usage {
-	u := contain.Usage{Current: -1, Swap: -1, Peak: -1, Working: -1, OOMKills: -1, CPUUsec: -1}
-	st, err := s.fs.Stat(root.PID)
-	if err != nil || st.ID != root || st.State == 'Z' {
+	u := noUsage()
+	if !s.lives(root) {
 		return u
 	}
 	ids := []proc.ID{root}
@@ -72,26 +82,52 @@ func (s *sampler) tree(root proc.ID) contain.Usage {
 	return u
 }
 
+// noUsage is a reading in which nothing is known.
+func noUsage() contain.Usage {
+	return contain.Usage{Current: -1, Swap: -1, Peak: -1, Working: -1, OOMKills: -1, CPUUsec: -1}
+}
+
+func (s *sampler) lives(id proc.ID) bool {
+	st, err := s.fs.Stat(id.PID)
+	return err == nil && st.ID == id && st.State != 'Z'
+}
+
 // checkEvery is how often what was set is read back; the first time is the
 // first sample after the placing, since systemd may have had second thoughts.
 const checkEvery = 10 * time.Second
 
-// sample starts a reading of every running job unless one is under way.
+// sample starts a reading of every job unless one is under way.
 func (g *Governor) sample(ctx context.Context) {
-	if g.sampling || len(g.jobs) == 0 {
-		return
-	}
 	now := time.Now()
-	jobs := make([]sampled, 0, len(g.jobs))
-	for _, j := range g.jobs {
-		if j.state != Running && j.state != Lingering {
-			continue
+	g.read(ctx, func(j *job) (sampled, bool) {
+		if !j.runs() && !j.stands() {
+			return sampled{}, false
 		}
 		check := now.Sub(j.checked) >= checkEvery
 		if check {
 			j.checked = now
 		}
-		jobs = append(jobs, sampled{job: j.id, root: j.root, scope: j.scope, check: check})
+		return sampled{job: j.id, root: j.root, scope: j.scope, check: check && j.runs(), waits: j.stands(),
+			brief: j.observed && !check}, true
+	})
+}
+
+// sampleHeld starts a reading of what waits.
+func (g *Governor) sampleHeld(ctx context.Context) {
+	g.read(ctx, func(j *job) (sampled, bool) {
+		return sampled{job: j.id, root: j.root, scope: j.scope, waits: true}, j.stands()
+	})
+}
+
+func (g *Governor) read(ctx context.Context, which func(*job) (sampled, bool)) {
+	if g.sampling || len(g.jobs) == 0 {
+		return
+	}
+	jobs := make([]sampled, 0, len(g.jobs))
+	for _, j := range g.jobs {
+		if s, ok := which(j); ok {
+			jobs = append(jobs, s)
+		}
 	}
 	if len(jobs) == 0 {
 		return
@@ -103,41 +139,54 @@ func (g *Governor) sample(ctx context.Context) {
 // measure takes in the readings.
 func (g *Governor) measure(all []sample) {
 	g.sampling = false
+	ran := false
 	for _, m := range all {
 		j := g.jobs[m.job]
-		if j == nil || (j.state != Running && j.state != Lingering) {
-			continue
+		switch {
+		case j == nil:
+		case j.stands():
+			g.measureHeld(j, m)
+		case j.runs():
+			ran = true
+			g.measureRunning(j, m)
 		}
-		if m.note != "" && m.note != j.note {
-			j.note = m.note
-			r := g.about(j)
-			r.Event, r.Reason = journal.Changed, m.note
-			g.record(r)
-		}
-		if m.usage.Gone && j.isolated {
-			g.finish(j, stepGone, "its scope was removed")
-			continue
-		}
-		if m.usage.Unread {
-			continue // not known to be empty
-		}
-		g.note(j, m.usage)
-		g.promises.Use(j.id, j.memoryMB)
-		switch empty := len(m.usage.Procs) == 0; {
-		case empty && j.state == Running && !j.isolated:
-			g.advance(j, stepEmpty)
-			g.finish(j, stepLingered, "") // without a scope there is nothing to join
-		case empty && j.state == Running:
-			g.advance(j, stepEmpty)
-		case !empty && j.state == Lingering:
-			g.advance(j, stepJoined)
-		}
+	}
+	if ran {
+		g.recap()
+	}
+	g.look()
+}
+
+func (g *Governor) measureRunning(j *job, m sample) {
+	if m.note != "" && m.note != j.note && j.busy == "" && m.limit == j.scope.MemoryMax {
+		j.note = m.note
+		r := g.about(j)
+		r.Event, r.Reason = journal.Changed, m.note
+		g.record(r)
+	}
+	if m.usage.Gone && j.isolated {
+		g.finish(j, stepGone, "its scope was removed")
+		return
+	}
+	if m.usage.Unread {
+		return // not known to be empty
+	}
+	g.note(j, m.usage)
+	g.book.Use(j.id, j.memoryMB)
+	switch empty := len(m.usage.Procs) == 0; {
+	case empty && j.state != Lingering && !j.isolated:
+		g.advance(j, stepEmpty)
+		g.finish(j, stepLingered, "") // without a scope there is nothing to join
+	case empty && j.state != Lingering:
+		g.advance(j, stepEmpty)
+	case !empty && j.state == Lingering:
+		g.advance(j, stepJoined)
 	}
 }
 
 // note keeps what a reading says, and tells of kernel OOM kills in the scope.
 func (g *Governor) note(j *job, u contain.Usage) {
-	j.processes = len(u.Procs)
+	j.processes, j.pids = len(u.Procs), u.Procs
 	if u.Working >= 0 {
 		j.memoryMB = u.Working >> 20
 		j.peakMB = max(j.peakMB, j.memoryMB)

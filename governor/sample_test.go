@@ -30,7 +30,7 @@ func TestPeakIsWhatWasSampled(t *testing.T) {
 		if j := w.job(); j.MemoryMB != 40 || j.PeakMB != 90 {
 			t.Errorf("memory %d, peak %d", j.MemoryMB, j.PeakMB)
 		}
-		claims := w.gov.promises.Claims()
+		claims := w.gov.book.Holders()
 		if len(claims) != 1 || claims[0].UsedMB != 40 {
 			t.Errorf("claims %+v", claims)
 		}
@@ -104,7 +104,7 @@ func TestScopeRemoved(t *testing.T) {
 				if r := w.ledger.of(journal.Ended)[0]; r.ExitReason != "its scope was removed" {
 					t.Errorf("got %+v", r)
 				}
-				if w.gov.promises.Len() != 0 || len(w.sight.ignored) != 0 || len(w.backend.released) != 1 {
+				if w.gov.book.Slots() != 0 || len(w.sight.ignored) != 0 || len(w.backend.released) != 1 {
 					t.Error("something of it is left")
 				}
 			})

@@ -77,6 +77,7 @@ func play(t *testing.T, machine, events []string) (line string) {
 				if s.verb == "config" {
 					o.Config.Mode = s.word("mode", o.Config.Mode)
 					o.Config.Isolate = s.word("isolate", "true") == "true"
+					s.configure(&o.Config)
 				}
 			}
 		})
@@ -197,6 +198,14 @@ func (s statement) leftScope() contain.Scope {
 		Unit: unit, Cgroup: "/user.slice/" + unit, CgroupID: 77, MemoryController: true,
 		MemoryMax: uint64(s.number("cap", 0)) << 20, MemorySwapMax: contain.Infinity,
 	}
+}
+
+// configure changes the settings of the queue.
+func (s statement) configure(c *Config) {
+	c.MaxHeavyJobs = s.number("slots", c.MaxHeavyJobs)
+	c.QueueTimeoutS = s.number("timeout", c.QueueTimeoutS)
+	c.QueueTimeoutAction = s.word("action", c.QueueTimeoutAction)
+	c.JobMemoryMaxMB = int64(s.number("most", int(c.JobMemoryMaxMB)))
 }
 
 func (s statement) unknown() { s.t.Fatalf("%q: no such verb", s.text) }

@@ -7,7 +7,8 @@ import (
 
 // apply does to the machine what a line of a scenario says:
 //
-//	config mode=M isolate=B             before the start only
+//	config mode=M isolate=B slots=N timeout=S action=admit|refuse most=MB
+//	                                    while it runs: a reload
 //	memory total=MB available=MB swap=MB
 //	backend place=D join=D release=D refuse=R place-error=E join-error=E no-scopes no-controller
 //	scope UNIT cap=MB                   left by an earlier run
@@ -19,6 +20,7 @@ func (w *world) apply(s statement) {
 	w.t.Helper()
 	switch s.verb {
 	case "config":
+		w.reload(s)
 	case "memory":
 		w.setMemory(s)
 	case "backend":

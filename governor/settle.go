@@ -23,7 +23,29 @@ func (g *Governor) settle(out outcome) {
 		g.joined(j, out)
 	case verbFinish:
 		g.ended(j, out)
+	default:
+		j.busy = ""
+		g.settleHeld(j, out)
 	}
+}
+
+// settleHeld takes in what became of an order for a job's scope. Whatever it
+// was, a start that came due meanwhile follows.
+func (g *Governor) settleHeld(j *job, out outcome) {
+	switch out.order.verb {
+	case verbStart:
+		g.admitted(j, out)
+		return // an attempt that failed has its pause
+	case verbThaw:
+		g.thawed(j, out)
+	case verbFreeze:
+		g.refrozen(j, out)
+	case verbLimit:
+		g.limited(j, out)
+	case verbStop:
+		g.stoppedJob(j, out)
+	}
+	g.admit(j)
 }
 
 func (g *Governor) placed(j *job, out outcome) {
@@ -34,6 +56,7 @@ func (g *Governor) placed(j *job, out outcome) {
 		if g.told.news(j.origin+"\x00"+j.rule+"\x00"+out.left, time.Now()) {
 			g.record(r)
 		}
+		j.unplaced(out.left)
 		g.drop(j, stepLeft)
 	case out.err != nil && g.isGone(j.root):
 		r.Event, r.Reason = journal.Left, "it was over before it could be placed"
@@ -48,6 +71,7 @@ func (g *Governor) placed(j *job, out outcome) {
 	case out.err != nil:
 		r.Event, r.Reason = journal.Failed, fmt.Sprintf("it runs without a cap: %v", out.err)
 		g.record(r)
+		j.unplaced(r.Reason)
 		g.drop(j, stepFailed)
 	default:
 		g.inForce(j, out)
@@ -58,11 +82,8 @@ func (g *Governor) placed(j *job, out outcome) {
 func (g *Governor) inForce(j *job, out outcome) {
 	sc := out.scope
 	j.scope, j.isolated = sc, sc.Cgroup != ""
-	j.capMB, j.caught = 0, out.caught // what was asked is not told as what is
-	if sc.MemoryMax != 0 && sc.MemoryMax != contain.Infinity {
-		j.capMB = int64(sc.MemoryMax >> 20)
-	}
-	j.swapMB = swapOf(sc)
+	j.caught = out.caught
+	j.setCap(sc)
 	if len(sc.Notes) > 0 {
 		j.note = sc.Notes[0]
 	}
@@ -79,21 +100,51 @@ func (g *Governor) inForce(j *job, out outcome) {
 		r.StoppedMS, r.Late = milliseconds(c.StoppedFor()), c.Late()
 	}
 	g.record(r)
-	g.advance(j, stepPlaced)
 	waiting := j.waiting
 	j.waiting = nil
+	switch {
+	case out.order.frozen && sc.Frozen:
+		g.isHeld(j)
+	case out.order.frozen:
+		g.notHeld(j)
+	default:
+		g.advance(j, stepPlaced)
+	}
+	if j.run != nil {
+		j.run.tell(j.askerOf(RunPlaced), false)
+	}
 	for _, f := range waiting {
-		g.join(f, j)
+		g.join(f, j, f.why)
 	}
 }
 
+// notHeld notes that a job which was to wait runs, since it could not be frozen.
+func (g *Governor) notHeld(j *job) {
+	if j.waits.start == nil {
+		g.book.Hold(j.id, j.waits.user, min(j.capMB, j.provisionalMB), j.capMB)
+	}
+	j.waits.start, j.waits.held, j.waits.refused = nil, false, ""
+	g.advance(j, stepPlaced)
+}
+
+// setCap notes a cap as it was read back; what was asked is not told as what is.
+func (j *job) setCap(sc contain.Scope) {
+	j.capMB = 0
+	if sc.MemoryMax != 0 && sc.MemoryMax != contain.Infinity {
+		j.capMB = int64(sc.MemoryMax >> 20)
+	}
+	j.swapMB = swapOf(sc)
+}
+
 func (g *Governor) joined(j *job, out outcome) {
+	j.joining--
 	if errors.Is(out.err, contain.ErrNoScope) {
 		// The scope went between two samples: what was to join it is the next job.
 		if j.alive() {
+			g.book.End(j.id)
 			g.finish(j, stepGone, "its scope was removed")
 		}
-		g.take(caughtFinding{Finding{Exec: out.order.exec, Verdict: out.order.verdict}, nil})
+		g.take(caughtFinding{Finding: Finding{Exec: out.order.exec, Verdict: out.order.verdict}})
 		return
 	}
 	if out.err != nil {
@@ -107,7 +158,7 @@ func (g *Governor) joined(j *job, out outcome) {
 	r := g.about(j)
 	r.Event, r.PID, r.Command = journal.Joined, out.order.exec.ID.PID, journal.Command(out.order.exec.Argv)
 	r.Moved, r.TookMS = out.moved, milliseconds(out.took)
-	r.Reason = "it belongs to the same group of commands"
+	r.Reason = out.order.why
 	g.record(r)
 }
 
@@ -125,12 +176,13 @@ func (g *Governor) finish(j *job, s step, why string) {
 		return // the placers are far behind: asked again at a later turn
 	}
 	j.endedReason = why
-	g.promises.End(j.id) // nothing of it runs any more
+	g.book.End(j.id) // nothing of it runs any more
 	if !j.isolated {
 		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
-		return
+	} else {
+		g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope})
 	}
-	g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope})
+	g.look()
 }
 
 // ended tells the end of a job with the last reading of its counters.
@@ -148,13 +200,31 @@ func (g *Governor) ended(j *job, out outcome) {
 	if out.err != nil {
 		r.Notes = append(r.Notes, out.err.Error())
 	}
-	g.record(r)
-	delete(g.jobs, j.id)
-	g.promises.End(j.id)
+	if !j.observed {
+		g.record(r)
+	}
+	g.learn(j)
+	g.forget(j)
+	if j.run != nil {
+		j.run.tell(j.askerOf(RunEnded), true)
+	}
 	j.processes, j.memoryMB = 0, 0
 	g.recent = append(g.recent, g.status(j))
 	if len(g.recent) > recentJobs {
 		g.recent = g.recent[1:]
+	}
+}
+
+// forget takes a job off the books.
+func (g *Governor) forget(j *job) {
+	delete(g.jobs, j.id)
+	g.book.End(j.id)
+	for _, done := range j.stopWait {
+		done <- nil
+	}
+	j.stopWait = nil
+	if j.waits.held {
+		g.remember()
 	}
 }
 
@@ -165,8 +235,9 @@ func (g *Governor) drop(j *job, s step) {
 	for _, f := range j.waiting {
 		letGo(f.catch)
 	}
-	delete(g.jobs, j.id)
-	g.promises.End(j.id)
+	g.forget(j)
+	j.unplaced("it runs where it is, without a cap")
+	g.look()
 }
 
 func (g *Governor) advance(j *job, s step) bool {
@@ -179,9 +250,10 @@ func (g *Governor) advance(j *job, s step) bool {
 	// commands in a row had caps of 478, 193, 128, 96 and 77 MB.
 	switch {
 	case j.state == Lingering && was != Lingering:
-		g.promises.End(j.id)
+		g.book.Pause(j.id)
+		g.look()
 	case j.state == Running && was == Lingering:
-		g.promises.Give(j.id, j.promiseMB)
+		g.book.Resume(j.id)
 	}
 	return true
 }

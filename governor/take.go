@@ -1,12 +1,10 @@
 package governor
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"time"
 
-	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
 	"github.com/headroomd/headroomd/loader/proc"
@@ -30,12 +28,42 @@ func (g *Governor) take(f caughtFinding) {
 			return
 		}
 		k := kinOf(x, g.o.FS, g.o.Rules)
-		if j := g.jobOf(x, k); j != nil {
-			g.join(f, j)
+		j, why, never := g.belongs(x, k)
+		if j != nil {
+			g.join(f, j, why)
 			return
 		}
-		g.begin(f, k)
+		g.begin(f, k, never)
 	}
+}
+
+// What is recorded of a command that joins a job.
+const (
+	joinsGroup = "it belongs to the same group of commands"
+	joinsPipe  = "it shares a pipe with it"
+	joinsCrowd = "its user has as many commands waiting as may wait at once"
+	joinsBurst = "its user starts more commands a second than get a scope of their own"
+)
+
+// belongs says which job the command joins, if any, and why; else why it must
+// not be held, if it must not.
+func (g *Governor) belongs(x *proc.Exec, k kin) (j *job, why, never string) {
+	if j := g.jobOf(x, k); j != nil {
+		if j.run != nil && j.scope.Cgroup == "" {
+			return nil, "", "its group has a command that waits by itself: to hold it could have the two wait for each other"
+		}
+		return j, joinsGroup, ""
+	}
+	j, never = g.linked(x)
+	if j != nil {
+		return j, joinsPipe, ""
+	}
+	if never == "" && g.holds() {
+		if j, why := g.crowded(x); j != nil {
+			return j, why, ""
+		}
+	}
+	return nil, "", never
 }
 
 // known reports whether the process is the root of a job already. A shebang
@@ -60,7 +88,7 @@ func (g *Governor) jobOf(x *proc.Exec, k kin) *job {
 		if k.same(j.kin) && (j.origin == x.Cgroup || j.adopted) {
 			return j
 		}
-		if !j.isolated && j.state == Running && g.descends(x, j.root) {
+		if !j.isolated && j.runs() && g.descends(x, j.root) {
 			return j
 		}
 	}
@@ -85,8 +113,9 @@ func (g *Governor) descends(x *proc.Exec, root proc.ID) bool {
 const maxWaiting = 256
 
 // join moves the process into the scope of its job, or notes it until there is
-// one.
-func (g *Governor) join(f caughtFinding, j *job) {
+// one. What joins a job that waits waits with it: the scope is frozen.
+func (g *Governor) join(f caughtFinding, j *job, why string) {
+	f.why = why
 	switch {
 	case g.stopping:
 		letGo(f.catch)
@@ -98,57 +127,14 @@ func (g *Governor) join(f caughtFinding, j *job) {
 		letGo(f.catch)
 		return
 	}
-	if !g.order(order{verb: verbJoin, jobID: j.id, catch: f.catch, exec: f.Exec,
+	if !g.order(order{verb: verbJoin, jobID: j.id, catch: f.catch, exec: f.Exec, why: why,
 		verdict: f.Verdict, tree: f.Exec.Late, scope: j.scope}) {
 		g.left(&f.Finding, "the governor is busy placing others")
 		return
 	}
-	g.advance(j, stepJoined)
-}
-
-// begin makes a job of the command.
-func (g *Governor) begin(f caughtFinding, k kin) {
-	x := &f.Exec
-	id := jobID(f.Verdict.Family)
-	j := &job{
-		id: id, state: Placing, since: x.Seen, entered: time.Now(),
-		root: x.ID, uid: x.UID, command: journal.Command(x.Argv), family: f.Verdict.Family,
-		rule: f.Verdict.Rule, remedy: f.Verdict.Remedy, kin: k, origin: x.Cgroup, memoryMB: -1,
-	}
-	m, err := g.machine()
-	if err != nil {
-		g.o.Log.Warn("read memory", "err", err)
-		m = admission.Machine{AvailableMB: -1}
-	}
-	limits := g.o.Config.Resolve(m)
-	grant := admission.Grant(m, limits, g.promises.Claims())
-	r := g.about(j)
-	r.Reason = f.Verdict.Reason
-	r.MemoryCapMB, r.SwapCapMB, r.Source = grant.MemoryMB, grant.SwapMB, x.Source
-	if err == nil {
-		r.AvailableMB, r.ReserveMB = m.AvailableMB, limits.ReserveMB
-	}
-	if !g.enforces() {
-		letGo(f.catch)
-		if !g.told.news(fmt.Sprint("observed", x.PGID, x.LoginUID, j.rule), time.Now()) {
-			return // one line for the 200 compilers of a script
-		}
-		r.Event = journal.Observed
-		r.Reason = fmt.Sprintf("%s; it would get a cap of %d MB (%s)", f.Verdict.Reason, grant.MemoryMB, grant.Why)
-		g.record(r)
-		return
-	}
-	r.Event = journal.Captured
-	g.record(r)
-	j.capMB, j.swapMB, j.promiseMB = grant.MemoryMB, grant.SwapMB, grant.PromiseMB
-	g.jobs[id] = j
-	g.promises.Give(id, grant.PromiseMB)
-	o := order{verb: verbPlace, jobID: id, unit: "headroom-" + id + ".scope", catch: f.catch, exec: *x,
-		about: fmt.Sprintf("heavy command of uid %d held to %d MB by headroomd (%s)", x.UID, grant.MemoryMB, f.Verdict.Rule),
-		cap:   grant, tree: x.Late}
-	if !g.order(o) {
-		g.drop(j, stepLeft)
-		g.left(&f.Finding, "the governor is busy placing others")
+	j.joining++
+	if j.runs() {
+		g.advance(j, stepJoined)
 	}
 }
 
@@ -159,8 +145,17 @@ func (g *Governor) order(o order) bool {
 		return false
 	}
 	lane := g.orders
-	if o.verb == verbPlace && contain.ParseOrigin(o.exec.Cgroup).Manager != contain.SystemManager {
-		lane = g.userOrders
+	switch o.verb {
+	case verbPlace:
+		if contain.ParseOrigin(o.exec.Cgroup).Manager != contain.SystemManager {
+			lane = g.userOrders
+		}
+	case verbStart, verbLimit: // the others write to cgroups and ask no manager
+		if contain.ParseOrigin(o.scope.Cgroup).Manager != contain.SystemManager {
+			lane = g.userOrders
+		}
+	case verbStop:
+		lane = g.stopOrders
 	}
 	select {
 	case lane <- o:

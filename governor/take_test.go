@@ -32,10 +32,11 @@ func TestModesThatMoveNothing(t *testing.T) {
 		name   string
 		set    func(*Config)
 		events string
+		jobs   int
 	}{
-		{"observe", func(c *Config) { c.Mode = ModeObserve }, "observed"},
-		{"enforce without isolation", func(c *Config) { c.Isolate = false }, "observed"},
-		{"off", func(c *Config) { c.Mode = ModeOff }, ""},
+		{"observe", func(c *Config) { c.Mode = ModeObserve }, "observed", 1},
+		{"enforce without isolation", func(c *Config) { c.Isolate = false }, "observed", 1},
+		{"off", func(c *Config) { c.Mode = ModeOff }, "", 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -47,8 +48,14 @@ func TestModesThatMoveNothing(t *testing.T) {
 				}
 				w.after(2 * time.Second)
 				w.wantEvents(test.events)
-				if len(w.backend.placed)+len(w.snapshot().Jobs) != 0 || w.gov.promises.Len() != 0 {
-					t.Error("there is a job")
+				if n := len(w.snapshot().Jobs); len(w.backend.placed) != 0 || n != test.jobs || w.gov.book.Slots() != n {
+					t.Errorf("%d jobs, want %d, and none placed", n, test.jobs)
+				}
+				w.proc.exit(200) // what was only watched ends without a word
+				w.after(2 * time.Second)
+				w.wantEvents(test.events)
+				if n := len(w.snapshot().Jobs); n != 0 {
+					t.Errorf("%d jobs are left", n)
 				}
 			})
 		})
@@ -93,11 +100,11 @@ func TestOrdersAreBounded(t *testing.T) {
 		const over = 5
 		// two are with the placers before the queue fills
 		for i := range placers {
-			w.caught(200+i, "npm", "test")
+			w.caughtOf(uint32(2000+i), 200+i, "npm", "test")
 		}
 		w.after(time.Millisecond)
 		for i := range maxOrders + over {
-			w.caught(300+i, "npm", "test")
+			w.caughtOf(uint32(3000+i), 300+i, "npm", "test")
 		}
 		w.after(time.Millisecond)
 		free := 0
@@ -112,8 +119,8 @@ func TestOrdersAreBounded(t *testing.T) {
 		if got := w.ledger.of(journal.Left); len(got) != 1 || !strings.Contains(got[0].Reason, "busy") {
 			t.Errorf("got %+v, want it told once", got)
 		}
-		if n := len(w.snapshot().Jobs); n != maxOrders+placers || w.gov.promises.Len() != n {
-			t.Errorf("%d jobs, %d promises", n, w.gov.promises.Len())
+		if n := len(w.snapshot().Jobs); n != maxOrders+placers || w.gov.book.Slots()+w.gov.book.Waiting() != n {
+			t.Errorf("%d jobs, %d in the book", n, w.gov.book.Slots()+w.gov.book.Waiting())
 		}
 	})
 }

@@ -86,7 +86,7 @@ func (g *Governor) view() Snapshot {
 		s.Memory = MemoryOf(r)
 		m := MachineOf(r)
 		l := g.o.Config.Resolve(m)
-		s.Limits = LimitsOf(l, admission.Grant(m, l, g.promises.Claims()))
+		s.Limits = LimitsOf(l, admission.Grant(m, l, g.book.Holders()))
 	} else {
 		s.Memory = MemoryStatus{TotalMB: -1, AvailableMB: -1, SwapTotalMB: -1, SwapFreeMB: -1, PSISome10: -1, PSIFull10: -1}
 	}
