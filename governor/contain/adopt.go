@@ -2,6 +2,7 @@ package contain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -31,32 +32,41 @@ const (
 func (s *Systemd) Adopt(ctx context.Context, keepFrozen bool) ([]Scope, error) {
 	paths, err := s.cg.scopes()
 	if err != nil {
-		return nil, fmt.Errorf("look for scopes of a former run: %w", err)
+		err = fmt.Errorf("look for scopes of a former run: %w", err)
 	}
 	var found []Scope
 	count := make(map[string]int)
 	for _, p := range paths {
-		if ctx.Err() != nil {
-			return found, ctx.Err()
-		}
-		o := ParseOrigin(p)
-		if o.Kind != "job" || path.Base(p) != o.Unit {
-			continue
-		}
-		if count[o.Manager]++; count[o.Manager] > adoptPerManager {
-			s.log.Warn("more scopes than are adopted", "manager", o.Manager, "unit", o.Unit)
-			continue
-		}
-		sc, err := s.adopt(ctx, o, keepFrozen)
-		if err != nil {
-			s.log.Warn("scope not adopted", "unit", o.Unit, "err", err)
-			continue
-		}
-		if sc.Moved > 0 {
+		sc, ok := s.takeOver(ctx, p, count, keepFrozen)
+		switch {
+		case ok:
 			found = append(found, sc)
+		case s.cg.frozen(p):
+			if terr := s.cg.freeze(p, false); terr != nil && !gone(terr) {
+				err = errors.Join(err, fmt.Errorf("thaw %q: %w", p, terr))
+			}
 		}
 	}
-	return found, nil
+	return found, errors.Join(err, ctx.Err())
+}
+
+// takeOver adopts the scope at a path; false if it is none of a job that runs,
+// or cannot be had. count is how many were tried of each manager.
+func (s *Systemd) takeOver(ctx context.Context, p string, count map[string]int, keepFrozen bool) (Scope, bool) {
+	o := ParseOrigin(p)
+	if ctx.Err() != nil || o.Kind != "job" || path.Base(p) != o.Unit {
+		return Scope{}, false
+	}
+	if count[o.Manager]++; count[o.Manager] > adoptPerManager {
+		s.log.Warn("more scopes than are adopted", "manager", o.Manager, "unit", o.Unit)
+		return Scope{}, false
+	}
+	sc, err := s.adopt(ctx, o, keepFrozen)
+	if err != nil {
+		s.log.Warn("scope not adopted", "unit", o.Unit, "err", err)
+		return Scope{}, false
+	}
+	return sc, sc.Moved > 0
 }
 
 func (s *Systemd) adopt(ctx context.Context, o Origin, keepFrozen bool) (Scope, error) {
@@ -152,15 +162,20 @@ func (s *Systemd) session(ctx context.Context, o Origin) string {
 	return ""
 }
 
-// scopes lists the cgroup paths of all jobs, in order.
+// scopes lists the cgroup paths of all jobs, in order. What cannot be read is
+// passed over; the error tells of it.
 func (c cgroups) scopes() ([]string, error) {
 	var found []string
+	var unread error
 	err := filepath.WalkDir(c.root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			if p != c.root && gone(err) {
-				return nil
+			switch {
+			case p == c.root:
+				return err
+			case !gone(err):
+				unread = errors.Join(unread, err)
 			}
-			return err
+			return nil
 		}
 		if !d.IsDir() {
 			return nil
@@ -176,28 +191,5 @@ func (c cgroups) scopes() ([]string, error) {
 		return nil
 	})
 	slices.Sort(found)
-	return found, err
-}
-
-// ThawAll lets all frozen jobs go: the way out of a governor that crashed. It
-// needs no manager. It returns the cgroup paths that it thawed.
-func ThawAll(cgroupRoot string) (thawed []string, err error) {
-	c := cgroups{filepath.Clean(cgroupRoot)}
-	paths, err := c.scopes()
-	if err != nil {
-		return nil, fmt.Errorf("look for frozen scopes: %w", err)
-	}
-	for _, p := range paths {
-		if !c.frozen(p) {
-			continue
-		}
-		if ferr := c.freeze(p, false); ferr != nil {
-			if !gone(ferr) {
-				err = fmt.Errorf("thaw %q: %w", p, ferr)
-			}
-			continue
-		}
-		thawed = append(thawed, p)
-	}
-	return thawed, err
+	return found, errors.Join(err, unread)
 }

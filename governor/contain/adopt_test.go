@@ -1,9 +1,9 @@
 package contain
 
 import (
-	"os"
+	"context"
+	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -86,34 +86,65 @@ func TestAdoptWithoutPlaceholder(t *testing.T) {
 	}
 }
 
-func TestThawAll(t *testing.T) {
+// What an earlier governor held stays held for this one, and what it cannot
+// have is let go.
+func TestAdoptKeepsFrozen(t *testing.T) {
 	f, _, _, _ := inhabited(t)
-	for i, frozen := range []string{"1\n", "0\n", "1\n"} {
-		at := "/system.slice/headroom-a-0000000" + string(rune('0'+i)) + ".scope"
-		f.mkcgroup(at)
-		f.file(at, "cgroup.freeze", frozen)
+	const (
+		held    = "/system.slice/headroom-npm-00000001.scope"
+		running = "/system.slice/headroom-npm-00000002.scope"
+		empty   = "/system.slice/headroom-npm-00000003.scope"
+		foreign = "/system.slice/x.service/headroom-npm-00000004.scope/headroom-npm-00000005.scope"
+		user    = "/user.slice/user-1000.slice/user@1000.service/"
+	)
+	f.process(810, 1, held)
+	f.process(820, 1, running)
+	f.mkcgroup(empty)
+	f.process(830, 1, foreign)
+	all := []string{held, empty, filepath.Dir(foreign)}
+	f.mkcgroup(filepath.Dir(foreign))
+	for i := range adoptPerManager + 3 {
+		at := user + UnitName("x")
+		f.process(1000+i, 1, at)
+		all = append(all, at)
 	}
-	f.file("/system.slice/other.service", "cgroup.freeze", "1\n")
-	got, err := ThawAll(f.cgroup)
-	want := []string{"/system.slice/headroom-a-00000000.scope", "/system.slice/headroom-a-00000002.scope"}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("ThawAll = %q, %v", got, err)
+	for _, at := range all {
+		f.file(at, "cgroup.freeze", "1\n")
 	}
-	c := cgroups{f.cgroup}
-	if c.frozen(want[0]) || c.frozen(want[1]) || !c.frozen("/system.slice/other.service") {
-		t.Error("thawed the wrong ones")
+	s := f.systemd(t)
+	got, err := s.Adopt(t.Context(), true)
+	if err != nil || len(got) != 2+adoptPerManager {
+		t.Fatalf("Adopt = %d, %v", len(got), err)
 	}
-	if _, err := ThawAll(filepath.Join(f.cgroup, "none")); !os.IsNotExist(errUnwrap(err)) {
-		t.Errorf("no hierarchy: %v", err)
+	for _, sc := range got {
+		if sc.Frozen != s.cg.frozen(sc.Cgroup) || sc.Frozen == (sc.Cgroup == running) || len(sc.Notes) != 0 {
+			t.Errorf("%+v", sc)
+		}
+		if at, _ := f.fs().Cgroup(sc.Placeholder.PID); at != sc.Cgroup {
+			t.Errorf("placeholder of %s in %q", sc.Unit, at)
+		}
+	}
+	if left, err := FrozenScopes(f.cgroup); err != nil || len(left) != 1+adoptPerManager {
+		t.Errorf("%d are frozen, %v", len(left), err)
+	}
+	if got, err = s.Adopt(t.Context(), false); err != nil || len(got) != 2+adoptPerManager {
+		t.Errorf("Adopt = %d, %v", len(got), err)
+	}
+	if left, _ := FrozenScopes(f.cgroup); len(left) != 0 {
+		t.Errorf("%d are still frozen", len(left))
 	}
 }
 
-func errUnwrap(err error) error {
-	for {
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok || os.IsNotExist(err) {
-			return err
-		}
-		err = u.Unwrap()
+// A governor that is told to end while it takes over keeps nothing.
+func TestAdoptCutShort(t *testing.T) {
+	f, _, _, _ := inhabited(t)
+	const held = "/system.slice/headroom-npm-00000001.scope"
+	f.process(810, 1, held)
+	f.file(held, "cgroup.freeze", "1\n")
+	s := f.systemd(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := s.Adopt(ctx, true); len(got) != 0 || !errors.Is(err, context.Canceled) || s.cg.frozen(held) {
+		t.Errorf("Adopt = %+v, %v, frozen %v", got, err, s.cg.frozen(held))
 	}
 }

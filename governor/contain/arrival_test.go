@@ -49,14 +49,14 @@ func TestNotInForceWithoutItsLimit(t *testing.T) {
 	x := f.process(500, 1, "/user.slice/user-1000.slice/"+unit)
 	s := f.systemd(t)
 	spec := Spec{Unit: unit, Exec: x, Limits: Limits{MemoryMax: 100 << 20}}
-	if sc, ok := s.arrived(spec, unit); ok {
+	if sc, ok := s.arrived(spec, unit, &arrival{}); ok {
 		t.Errorf("in force without a limit: %+v", sc)
 	}
 	f.file("/user.slice/user-1000.slice/"+unit, "memory.max", "104857600\n")
-	if _, ok := s.arrived(spec, unit); !ok {
+	if _, ok := s.arrived(spec, unit, &arrival{}); !ok {
 		t.Error("not in force with its limit")
 	}
-	if _, ok := s.arrived(spec, UnitName("npm")); ok {
+	if _, ok := s.arrived(spec, UnitName("npm"), &arrival{}); ok {
 		t.Error("in force in another scope")
 	}
 }

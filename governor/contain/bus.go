@@ -146,3 +146,24 @@ func busErrorName(err error) string {
 	}
 	return ""
 }
+
+// startWith starts a transient unit together with another that it triggers, in
+// mode "fail", and waits for its job.
+func (b *systemdBus) startWith(ctx context.Context, unit string, props []sd.Property, aux []sd.PropertyCollection) error {
+	done := make(chan string, 1)
+	if _, err := b.conn.StartTransientUnitAux(ctx, unit, "fail", props, aux, done); err != nil {
+		return brokenOr(ctx, err)
+	}
+	select {
+	case result := <-done:
+		if result != "done" {
+			return &jobError{unit: unit, result: result}
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-b.raw[0].Context().Done():
+	case <-b.raw[1].Context().Done():
+	}
+	return errBusGone
+}

@@ -27,6 +27,16 @@
 // StopPropagatedFrom= (services, systemd 249) ends it with a restart of the
 // service and with a service that ends by itself. Never BindsTo=.
 //
+// # Holding
+//
+// A job that is to wait is placed frozen (Spec.Frozen): the cgroup's freezer is
+// on before the tracer lets the process go, so that it goes from the one stop
+// into the other without an instruction in between. Signals tells what has come
+// for it meanwhile, Thaw starts it, Stop ends it. Nothing stays frozen without
+// a governor: ThawAll is what the service runs after its end, unless OwnUnit
+// finds that the next one is on its way (then a timer does it), and what a
+// guard process runs for a governor that no service manager looks after.
+//
 // # Owners
 //
 // Systemd owns its bus connections and the placeholders. Both are taken when

@@ -91,8 +91,10 @@ func (s *Systemd) Place(ctx context.Context, spec Spec) (sc Scope, err error) {
 	}
 	fault.At("placeholder", spec.Exec.ID.PID)
 	holder := s.holdOrigin(spec.Origin, spec.Exec.UID)
+	var seen arrival
 	defer func() {
 		if sc.OriginHolder, _ = holder(); err != nil {
+			s.letGo(seen)
 			s.hold.stop(sc.Placeholder)
 			s.hold.stop(sc.OriginHolder)
 			sc = Scope{}
@@ -106,12 +108,15 @@ func (s *Systemd) Place(ctx context.Context, spec Spec) (sc Scope, err error) {
 	if sc.Placeholder.PID > 0 {
 		moved = append(moved[:len(moved):len(moved)], sc.Placeholder.PID)
 	}
-	if err := s.start(ctx, spec, &sc, moved); err != nil {
+	if seen, err = s.start(ctx, spec, &sc, moved); err != nil {
 		return sc, err
 	}
 	fault.At("placed", spec.Exec.ID.PID)
 	if err := s.findScope(&sc); err != nil {
 		return sc, err
+	}
+	if spec.Frozen {
+		seen = s.freezePlaced(&sc, seen)
 	}
 	if spec.Tree {
 		if _, err := s.moveBelow(sc, spec.Exec.ID.PID, spec.Origin.Cgroup); err != nil {
@@ -161,21 +166,28 @@ func (s *Systemd) same(id proc.ID) error {
 
 // start starts the scope, once more if the first try failed and a fresh look
 // at the origin finds nothing against it. It sets sc.Unit and sc.OOMPolicy to
-// what was accepted.
-func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) error {
+// what was accepted. What was frozen for a try that failed is let go.
+func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) (arrival, error) {
 	m := s.manager(spec.Origin.Manager)
 	know := m.knows(ctx)
 	origin, retried := spec.Origin, false
 	for {
 		settle := s.watchArrival(spec, sc.Unit)
 		err := m.start(ctx, sc.Unit, properties(spec, origin, pids, know), spec.Progress)
-		settle()
+		seen := settle()
 		if err == nil {
 			m.learn(know)
 			sc.OOMPolicy = know.oomPolicy
 			sc.Notes = append(sc.Notes, know.lacks(origin)...)
-			return nil
+			return seen, nil
 		}
+		if s.inScope(spec.Exec.ID.PID, sc.Unit) {
+			// The connection or our patience ended, the start did not.
+			sc.OOMPolicy = know.oomPolicy
+			sc.Notes = append(sc.Notes, "placed, but the manager's word did not arrive: "+err.Error())
+			return seen, nil
+		}
+		s.letGo(seen)
 		switch {
 		case know != (abilities{}) && busErrorName(err) == "org.freedesktop.DBus.Error.PropertyReadOnly":
 			// What systemd says of a property it does not know. The process
@@ -183,13 +195,8 @@ func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) e
 			know = know.less()
 			sc.Unit = renamed(sc.Unit)
 			continue
-		case s.inScope(spec.Exec.ID.PID, sc.Unit):
-			// The connection or our patience ended, the start did not.
-			sc.OOMPolicy = know.oomPolicy
-			sc.Notes = append(sc.Notes, "placed, but the manager's word did not arrive: "+err.Error())
-			return nil
 		case retried || ctx.Err() != nil:
-			return fmt.Errorf("place pid %d: %w", spec.Exec.ID.PID, err)
+			return arrival{}, fmt.Errorf("place pid %d: %w", spec.Exec.ID.PID, err)
 		}
 		retried = true
 		x := spec.Exec
@@ -197,11 +204,11 @@ func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) e
 		fresh, lookErr := s.Look(ctx, x)
 		switch {
 		case lookErr != nil:
-			return fmt.Errorf("place pid %d: %w, and then: %w", x.ID.PID, err, lookErr)
+			return arrival{}, fmt.Errorf("place pid %d: %w, and then: %w", x.ID.PID, err, lookErr)
 		case fresh.Refuse != "" || fresh.Kind == "job":
-			return fmt.Errorf("%w (at first the manager said: %w)", &RefusedError{fresh}, err)
+			return arrival{}, fmt.Errorf("%w (at first the manager said: %w)", &RefusedError{fresh}, err)
 		case fresh.Manager != origin.Manager:
-			return fmt.Errorf("place pid %d: it went from %q to %q meanwhile: %w", x.ID.PID, origin.Cgroup, fresh.Cgroup, err)
+			return arrival{}, fmt.Errorf("place pid %d: it went from %q to %q meanwhile: %w", x.ID.PID, origin.Cgroup, fresh.Cgroup, err)
 		}
 		s.log.Debug("scope refused, once more", "unit", sc.Unit, "err", err)
 		origin = fresh

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -67,6 +69,7 @@ type Systemd struct {
 	// What a directory cannot imitate: a test puts its own here.
 	adjust func(pid int) error                // raises oom_score_adj
 	move   func(cgroup string, pid int) error // writes cgroup.procs
+	send   func(cgroup string, pid int, signals ...unix.Signal) error
 }
 
 // NewSystemd connects to the system manager. The error wraps
@@ -101,6 +104,9 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 		memory:   memoryController(cgroups{o.CgroupRoot}) == nil,
 		adjust:   raiseOOMScore,
 		move:     cgroups{o.CgroupRoot}.attach,
+		send: func(cgroup string, pid int, signals ...unix.Signal) error {
+			return sendTo(o.FS, cgroup, pid, signals...)
+		},
 	}
 	if s.dial == nil {
 		s.dial = s.dialPrivate
@@ -163,27 +169,6 @@ func (s *Systemd) Describe() string {
 
 // MemoryController reports whether the kernel enforces memory.max here.
 func (s *Systemd) MemoryController() bool { return s.memory }
-
-// Freeze stops all processes of a scope; their parents see an ordinary slow
-// command. The files are written directly: systemd's own FreezeUnit waits for
-// its job queue.
-func (s *Systemd) Freeze(sc Scope) error {
-	if err := s.sameCgroup(sc); err != nil {
-		return err
-	}
-	if err := s.cg.freeze(sc.Cgroup, true); err != nil {
-		return fmt.Errorf("freeze %q: %w", sc.Unit, err)
-	}
-	return nil
-}
-
-// Thaw lets a frozen scope go. A scope that is gone needs no thawing.
-func (s *Systemd) Thaw(sc Scope) error {
-	if err := s.cg.freeze(sc.Cgroup, false); err != nil && !gone(err) {
-		return fmt.Errorf("thaw %q: %w", sc.Unit, err)
-	}
-	return nil
-}
 
 // sameCgroup refuses a scope whose cgroup is gone, or is another's of the same
 // name by now.

@@ -50,7 +50,7 @@ func (s *Systemd) Trial(ctx context.Context) error {
 		return fmt.Errorf("trial: %w", err)
 	}
 	sc := Scope{Unit: trialUnit(), Manager: SystemManager, Main: id}
-	if err := s.start(ctx, spec, &sc, []int{id.PID}); err != nil {
+	if _, err := s.start(ctx, spec, &sc, []int{id.PID}); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
 	if err := s.findScope(&sc); err != nil {
