@@ -6,6 +6,8 @@ import (
 	"regexp"
 
 	"github.com/headroomd/headroomd/classifier"
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -98,3 +100,6 @@ func (r RunRequest) verdict() classifier.Verdict {
 	return classifier.Verdict{Class: classifier.Heavy, Capture: true, Family: r.Family, Rule: r.Rule, Remedy: r.Remedy,
 		Reason: "it was started with headroomd run"}
 }
+
+// LimitsFor is a cap as a scope is given it.
+func LimitsFor(c admission.Cap) contain.Limits { return limitsOf(c) }

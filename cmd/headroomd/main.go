@@ -2,4 +2,9 @@ package main
 
 import "os"
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == runChildWord {
+		runChild(os.Args[2:])
+	}
+	os.Exit(run(os.Args[1:]))
+}

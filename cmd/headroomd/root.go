@@ -11,15 +11,10 @@ import (
 	"github.com/headroomd/headroomd/governor/journal"
 )
 
-// The exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
-
 // commands are the commands in the order of the help text.
 var commands = []func() *cobra.Command{
 	newServeCommand,
+	newRunCommand,
 	newStatusCommand,
 	newEventsCommand,
 	newExplainCommand,
@@ -65,14 +60,10 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	code := exitFailed
-	if usage := (usageError{}); errors.As(err, &usage) {
-		code = exitUsage
-	}
 	if !errors.Is(err, errSaid) {
 		fmt.Fprintln(os.Stderr, "headroomd:", err)
 	}
-	return code
+	return exitStatus(err)
 }
 
 // errSaid fails a command whose output has said already what is wrong.

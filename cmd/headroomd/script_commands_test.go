@@ -75,15 +75,5 @@ func fakeGovernor(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	server := control.NewServer(ts.MkAbs(args[0]), fixedState(s), j, nil)
-	listener, err := server.Listen()
-	ts.Check(err)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(ctx, listener) }()
-	ts.Defer(func() {
-		cancel()
-		if err := <-done; err != nil {
-			ts.Logf("control server: %v", err)
-		}
-	})
+	serveUntilTheEnd(ts, server)
 }

@@ -20,6 +20,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"admits":   scriptedGovernor,
 			"exitcode": exitCode,
 			"governor": fakeGovernor,
 			"width":    widthOf,
