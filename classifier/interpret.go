@@ -71,6 +71,9 @@ func (j *judge) shell(in *interpreter, a *parsed, name string, words []string) r
 		if j.t != nil {
 			j.t.add("%s runs a line", shown(name))
 		}
+		if j.atExec && j.depth == 1 {
+			return result{kind: Shell, reason: "what the line runs execs by itself", words: words}
+		}
 		r := j.line(words[1+i])
 		r.kind |= Shell
 		r.captures = false

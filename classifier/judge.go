@@ -19,12 +19,13 @@ type result struct {
 
 // judge is one question with what stays the same while it is looked through.
 type judge struct {
-	s     *Set
-	t     *trace // nil on the hot path
-	env   []string
-	look  *project // nil where no file is looked at
-	depth int
-	args  parsed
+	s      *Set
+	t      *trace // nil on the hot path
+	env    []string
+	look   *project // nil where no file is looked at
+	atExec bool     // only what is captured at this exec counts
+	depth  int
+	args   parsed
 }
 
 // command judges words; exe is the resolved binary of words[0], or "".
@@ -78,6 +79,9 @@ func (j *judge) command(words []string, exe string) result {
 // it interprets, then its own rules.
 func (j *judge) program(p *program, name, path string, words []string) result {
 	var near result
+	if j.skips(p) {
+		return result{kind: Carrier, reason: "what it carries execs by itself", words: words}
+	}
 	if j.look != nil {
 		defer j.look.enter(name, p, words)()
 		if got, ok := j.packageScript(p, name, words); ok {

@@ -68,6 +68,9 @@ func (j *judge) line(line string) result {
 	if j.depth >= maxDepth {
 		return result{reason: "nested deeper than is looked through"}
 	}
+	if j.atExec && len(line) > maxLineAtExec {
+		return result{reason: "the line is longer than is read at an exec"}
+	}
 	if !j.s.tempting(line) {
 		if j.t != nil {
 			j.t.add("the line %s: no word of it is known", shown(line))

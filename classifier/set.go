@@ -100,7 +100,7 @@ func (s *Set) Argv(c Command) Verdict { return s.argv(c, nil) }
 func (s *Set) ExplainArgv(c Command) Verdict { return s.argv(c, &trace{}) }
 
 func (s *Set) argv(c Command, t *trace) Verdict {
-	j := judge{s: s, t: t, look: newProject(c.Cwd, c.Files)}
+	j := judge{s: s, t: t, look: newProject(c.Cwd, c.Files), atExec: c.AtExec}
 	r := j.command(c.Argv, c.Exe)
 	if s.extra != nil || s.exclude != nil {
 		r = s.applyPatterns(r, t, c.Argv, r.words)

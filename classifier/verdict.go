@@ -33,6 +33,11 @@ type Command struct {
 	// Files, with Cwd, lets the answer look into the project's package.json: see
 	// Set.LineIn. nil in a hot path, which reads nothing.
 	Files Files
+
+	// AtExec says that only Capture is wanted. A shell's line and what a sudo or
+	// a timeout carries exec by themselves and are never captured before: they
+	// are not looked at, which a line of 128 KB would make dear.
+	AtExec bool
 }
 
 // Verdict is the classifier's answer, with the words that led to it.

@@ -56,7 +56,7 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 		return Finding{}, false
 	}
 	rules := *j.rules.Load()
-	v := rules.Argv(classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm})
+	v := rules.Argv(classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm, AtExec: true})
 	if v.Class != classifier.Heavy || !v.Capture {
 		j.light.Add(1)
 		return Finding{}, false
