@@ -121,9 +121,6 @@ func (c *capping) bound(h *holder, target int64) int64 {
 	if h.active() {
 		target = max(target, c.floor(h))
 	}
-	if h.usedMB >= 0 {
-		target = max(target, h.usedMB+roomMB)
-	}
 	target = max(target, MinCapMB)
 	if c.l.JobMemoryMaxMB > 0 {
 		target = min(target, max(c.l.JobMemoryMaxMB, MinCapMB))
@@ -137,10 +134,10 @@ func (c *capping) bound(h *holder, target int64) int64 {
 	return target
 }
 
-// floor is the cap that a running job keeps though there is no budget for it.
+// floor is the cap that a running job has though there is no budget for it.
 func (c *capping) floor(h *holder) int64 {
 	if c.others == 0 && c.pressed == "" {
-		return min(h.capMB, max(c.m.AvailableMB+max(h.usedMB, 0)-c.l.CriticalMB, shareMB(c.m)))
+		return max(min(h.capMB, c.m.AvailableMB+max(h.usedMB, 0)-c.l.CriticalMB), shareMB(c.m))
 	}
 	crowd := int64(c.others + 1)
 	if c.pressed != "" {

@@ -23,6 +23,14 @@ func aboveCritical(m Machine, l Limits, t tally) int64 {
 // shareMB is the part of the memory that is never refused to a job alone.
 func shareMB(m Machine) int64 { return max(m.TotalMB, 0) * fallbackPercent / 100 }
 
+// aloneMB is the least cap of a job alone.
+func aloneMB(m Machine, l Limits) int64 {
+	if l.JobMemoryMaxMB > 0 {
+		return min(shareMB(m), l.JobMemoryMaxMB)
+	}
+	return shareMB(m)
+}
+
 func whyFallback(m Machine, l Limits, t tally, c Cap, n need) string {
 	lead := fmt.Sprintf("%s = %d MB is below %s", sumOf(m, l, t), budgetOf(m, l, t), n)
 	if t.jobs >= l.MaxHeavyJobs {

@@ -63,7 +63,7 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "4 GB, first of two", totalMB: 4096, available: 3614,
-			want: Cap{1500, 256, 1500, "3614 MB available - 614 MB reserve = 3000 MB, divided by 2 free slots is 1500 MB"},
+			want: Cap{1638, 256, 1500, "3614 MB available - 614 MB reserve = 3000 MB, divided by 2 free slots is 1500 MB; alone it is capped at 1638 MB, 40 % of 4096 MB"},
 		},
 		{
 			name: "4 GB, second of two", totalMB: 4096, available: 3514, swapFree: 4000, running: []Claim{{1500, 100}},
@@ -79,11 +79,15 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "4 GB, a share below the least start", totalMB: 4096, available: 1214,
-			want: Cap{409, 256, 409, "1214 MB available - 614 MB reserve = 600 MB, of which 409 MB is the least a job starts with"},
+			want: Cap{1638, 256, 409, "1214 MB available - 614 MB reserve = 600 MB, of which 409 MB is the least a job starts with; alone it is capped at 1638 MB, 40 % of 4096 MB"},
+		},
+		{
+			name: "1 GB, a little more than the least start", totalMB: 1024, available: 450,
+			want: Cap{409, 256, 194, "450 MB available - 256 MB reserve = 194 MB; alone it is capped at 409 MB, 40 % of 1024 MB"},
 		},
 		{
 			name: "64 GB, first of four", totalMB: 65536, available: 62048, swapFree: 8192,
-			want: Cap{15000, 4096, 15000, "62048 MB available - 2048 MB reserve = 60000 MB, divided by 4 free slots is 15000 MB"},
+			want: Cap{26214, 4096, 15000, "62048 MB available - 2048 MB reserve = 60000 MB, divided by 4 free slots is 15000 MB; alone it is capped at 26214 MB, 40 % of 65536 MB"},
 		},
 		{
 			name: "64 GB, all slots taken", totalMB: 65536, available: 40512, running: []Claim{{15000, 15000}, {15000, 10000}, {1, 1}, {1, 1}},
@@ -95,7 +99,7 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "a most beyond the budget", totalMB: 4096, available: 1614, limits: func(l *Limits) { l.JobMemoryMaxMB = 2000 },
-			want: Cap{1000, 256, 1000, "1614 MB available - 614 MB reserve = 1000 MB, less than job_memory_max_mb = 2000"},
+			want: Cap{1638, 256, 1000, "1614 MB available - 614 MB reserve = 1000 MB, less than job_memory_max_mb = 2000; alone it is capped at 1638 MB, 40 % of 4096 MB"},
 		},
 		{
 			name: "a most below the least start", totalMB: 1024, available: 300, limits: func(l *Limits) { l.JobMemoryMaxMB = 100 },
@@ -127,7 +131,7 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "zram, unlimited", totalMB: 1024, available: 800, swapFree: 400, zram: Zram{TotalMB: 400}, limits: func(l *Limits) { l.SwapMB = -1 },
-			want: Cap{344, -1, 344, "800 MB available - 256 MB reserve - 200 MB for what it may put in zram = 344 MB"},
+			want: Cap{409, -1, 344, "800 MB available - 256 MB reserve - 200 MB for what it may put in zram = 344 MB; alone it is capped at 409 MB, 40 % of 1024 MB"},
 		},
 		{
 			name: "available is not known", totalMB: 1024, available: -1,

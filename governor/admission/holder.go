@@ -9,6 +9,7 @@ import (
 type holder struct {
 	job       string
 	promiseMB int64
+	wantMB    int64 // what it was promised at first, and takes again when it comes back
 	usedMB    int64 // -1 unknown
 	capMB     int64 // 0: no cap could be named
 	floorMB   int64 // the cap of one that started beyond the budget; 0 for all others
@@ -37,7 +38,7 @@ func (b *Book) Hold(job string, user uint32, promiseMB, capMB int64) {
 	if h == nil {
 		h = b.hold(job)
 	}
-	h.promiseMB, h.capMB = max(promiseMB, 0), max(capMB, 0)
+	h.promiseMB, h.wantMB, h.capMB = max(promiseMB, 0), max(promiseMB, 0), max(capMB, 0)
 	h.quiet, h.paused, h.back = false, false, false
 	h.floorMB = 0
 	if h.capMB > h.promiseMB {
@@ -148,9 +149,10 @@ func (b *Book) settle(m Machine, l Limits) {
 		if !h.back || !h.active() {
 			continue
 		}
+		h.promiseMB = h.wantMB
 		if m.AvailableMB >= 0 {
 			free := max(budgetOf(m, l, b.tally()), 0)
-			h.promiseMB = min(h.promiseMB, max(h.usedMB, 0)+free)
+			h.promiseMB = min(h.wantMB, max(h.usedMB, 0)+free)
 		}
 		h.back = false
 	}

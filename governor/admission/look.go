@@ -143,7 +143,7 @@ func (k *look) start(w *Waiter, timedOut bool) {
 	}
 	c := grant(k.m, k.l, k.t, n, least)
 	h := k.hold(w.Job)
-	h.promiseMB, h.capMB = c.PromiseMB, c.MemoryMB
+	h.promiseMB, h.wantMB, h.capMB = c.PromiseMB, c.PromiseMB, c.MemoryMB
 	if budgetOf(k.m, k.l, k.t) < least || k.t.jobs >= k.l.MaxHeavyJobs {
 		h.floorMB = c.MemoryMB
 	}

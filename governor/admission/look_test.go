@@ -33,7 +33,7 @@ func TestJobThatNeverFits(t *testing.T) {
 	t.Run("beside another it waits for half its patience", func(t *testing.T) {
 		s := newSim(t, 4096, 482)
 		s.ask("a", peak(800, 1))
-		s.after(0, "a 1500")
+		s.after(0, "a 1638")
 		s.use("a", 500)
 		s.ask("b", peak(3480, 3))
 		s.after(0)
@@ -55,7 +55,7 @@ func TestJobThatFitsOnlyLater(t *testing.T) {
 	s.use("a", 1900)
 	s.after(second)
 	s.end("a")
-	s.after(second, "b 1500", "c 2125")
+	s.after(second, "b 1638", "c 2125")
 }
 
 func TestMemoryFreedByAStranger(t *testing.T) {
