@@ -82,6 +82,10 @@ func (p *plan) heapIn(v variable) {
 	raw := v.word.raw
 	added, appends := strings.CutPrefix(next, strings.TrimSpace(old)+" ")
 	switch {
+	case v.word.known && strings.TrimSpace(old) == "":
+		p.swap(v, next)
+		p.said = append(p.said, say)
+		return
 	case !appends:
 		var ok bool
 		oldToken, newToken := differ(old, next)
