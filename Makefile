@@ -95,7 +95,7 @@ check-generate: generate
 install: $(BUILD_DIR)/headroomd
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(CONFDIR)/headroom.toml.d' '$(DESTDIR)$(CONFDIR)/rules.d'
 	install -m 0755 '$(BUILD_DIR)/headroomd' '$(DESTDIR)$(BINDIR)/headroomd'
-	sed 's|^ExecStart=/usr/bin/|ExecStart=$(BINDIR)/|' cmd/headroomd/headroomd.service > '$(BUILD_DIR)/headroomd.service'
+	sed 's|^\(Exec[A-Za-z]*\)=/usr/bin/|\1=$(BINDIR)/|' cmd/headroomd/headroomd.service > '$(BUILD_DIR)/headroomd.service'
 	install -m 0644 '$(BUILD_DIR)/headroomd.service' '$(DESTDIR)$(UNITDIR)/headroomd.service'
 	test -e '$(DESTDIR)$(CONFDIR)/headroom.toml' || install -m 0644 cmd/headroomd/headroom.toml '$(DESTDIR)$(CONFDIR)/headroom.toml'
 	@test -n '$(DESTDIR)' || echo 'Start it with: systemctl daemon-reload && systemctl enable --now headroomd'

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,8 +56,10 @@ func TestInstall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := "\nExecStart=/" + tt.bin + " serve\n"; !strings.Contains(string(unit), want) {
-				t.Errorf("the unit does not start %q", want)
+			for _, want := range []string{"\nExecStart=/" + tt.bin + " serve\n", "\nExecStopPost=/" + tt.bin + " release --after-stop=%n\n"} {
+				if !strings.Contains(string(unit), want) {
+					t.Errorf("the unit has no %q", want)
+				}
 			}
 
 			// An owner's settings outlive an upgrade and an uninstall.
@@ -116,6 +119,12 @@ func TestUnit(t *testing.T) {
 			t.Errorf("no line %q", line)
 		}
 	}
+	// A machine that thrashes must not have its guard shot.
+	if _, after, ok := strings.Cut(text, "\nWatchdogSec="); !ok {
+		t.Error("no watchdog: a governor that hangs would keep what it holds")
+	} else if s, err := strconv.Atoi(after[:strings.Index(after, "\n")]); err != nil || s < 30 {
+		t.Errorf("WatchdogSec=%d, %v", s, err)
+	}
 	for _, word := range []string{"\nPrivateNetwork=yes", "\nProtectProc=", "\nPrivatePIDs=", "\nPrivateUsers=", "\nDelegate="} {
 		if strings.Contains(text, word) {
 			t.Errorf("%q is in it", word)
@@ -133,7 +142,7 @@ func TestUnitBySystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "headroomd.service")
-	text := strings.Replace(string(data), "ExecStart=/usr/bin/headroomd", "ExecStart=/bin/true", 1)
+	text := strings.ReplaceAll(string(data), "=/usr/bin/headroomd ", "=/bin/true ")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
