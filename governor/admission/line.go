@@ -108,7 +108,11 @@ func (t *turns) forget() {
 // inOrder are the waiters in the order of their turn: the first of each line,
 // then the second of each, and so on.
 func (t *turns) inOrder() []*Waiter {
-	var all []*Waiter
+	waiters := 0
+	for _, n := range t.lines {
+		waiters += len(n.waiters)
+	}
+	all := make([]*Waiter, 0, waiters)
 	for round := 0; ; round++ {
 		before := len(all)
 		for _, n := range t.lines {

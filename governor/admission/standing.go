@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -41,16 +42,16 @@ func (b *Book) StandingOf(job string, now time.Time, m Machine, l Limits) (Stand
 // standings are those of one moment in the making.
 type standings struct {
 	look
-	order   []*Waiter
-	holders string // "make-1a2b3c4d holds it"
-	head    string // why the head of the queue waits
+	order []*Waiter
+	slot  string // "waits for the one slot: make-1a2b3c4d holds it; "
+	head  string // why the head of the queue waits
 }
 
 func (b *Book) standings(now time.Time, m Machine, l Limits) *standings {
 	l.MaxHeavyJobs = max(l.MaxHeavyJobs, 1)
 	s := &standings{look: look{Book: b, now: now, m: m, l: l, t: b.tally()}}
 	s.order = append(slices.Clone(b.never.waiters), b.turns.inOrder()...)
-	s.holders = s.names()
+	s.slot = s.slots()
 	if head := b.turns.head(); head != nil {
 		_, s.head = s.memory(head)
 	}
@@ -66,7 +67,7 @@ func (s *standings) of(w *Waiter, position int) Standing {
 	case w.Slotless:
 		st.MissingMB, st.Why = s.memory(w)
 	case s.t.jobs >= s.l.MaxHeavyJobs:
-		st.Behind, st.Why = s.holder(), s.slot(position)
+		st.Behind, st.Why = s.holder(), s.slot+place(position)
 	case w == head:
 		st.MissingMB, st.Why = s.memory(w)
 	default:
@@ -108,20 +109,24 @@ func (s *standings) names() string {
 	return strings.Join(named, "") + " holds it"
 }
 
-// slot is the sentence of one who waits for a slot.
-func (s *standings) slot(position int) string {
+// slots are what somebody waits for who waits for a slot, and who has it.
+func (s *standings) slots() string {
 	slot := "the one slot"
 	if s.l.MaxHeavyJobs > 1 {
 		slot = fmt.Sprintf("one of %d slots", s.l.MaxHeavyJobs)
 	}
-	place := "it is next"
-	switch {
-	case position == 2:
-		place = "1 job is before it"
-	case position > 2:
-		place = fmt.Sprintf("%d jobs are before it", position-1)
+	return fmt.Sprintf("waits for %s: %s; ", slot, s.names())
+}
+
+// place says how many are before it.
+func place(position int) string {
+	switch position {
+	case 1:
+		return "it is next"
+	case 2:
+		return "1 job is before it"
 	}
-	return fmt.Sprintf("waits for %s: %s; %s", slot, s.holders, place)
+	return strconv.Itoa(position-1) + " jobs are before it"
 }
 
 // memory is the sentence of one who waits for memory alone, and what is
