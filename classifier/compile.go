@@ -1,13 +1,15 @@
 package classifier
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
 // program is everything known of one program name.
 type program struct {
-	rules    []*rule
+	rules    []*rule // in the order in which they are tried
+	own      int     // how many of them, at the front, stand before what is built in
+	off      []*rule // switched off; only a trace asks for them
 	carriers []*carrier
 	interp   *interpreter
 	grammar  *grammar
@@ -16,7 +18,10 @@ type program struct {
 
 type rule struct {
 	Rule
-	paths       []string
+	seq         int // its place among all rules
+	front       bool
+	disabledAt  string              // file:line, "" in force
+	paths       []string            // see ruleTable for these
 	subs        map[string]struct{} // one-word subcommands without a "*"
 	subWords    [][]string          // the others: several words, or patterns
 	anySub      bool
@@ -37,6 +42,7 @@ type rule struct {
 }
 
 type carrier struct {
+	own      bool // the owner's: if it applies, it decides
 	subs     [][]string
 	g        grammar
 	skip     int
@@ -65,14 +71,9 @@ type interpreter struct {
 // commonLight are the options that only ask, whatever the program.
 var commonLight = []string{"--version", "--help", "-help", "-version"}
 
-// add compiles the tables of one file into s. Rules keep the order of the
-// files: the first that matches decides.
-func (s *Set) add(file string, data []byte) error {
-	t, err := parseFile(file, data)
-	if err != nil {
-		return err
-	}
-	s.families = append(s.families, t.Families...)
+// addTables compiles everything of a file but its rules, which need all of it.
+func (s *Set) addTables(f *ruleFile) {
+	t := &f.tables
 	s.crossWords = append(s.crossWords, t.CrossWords...)
 	s.crossNames = append(s.crossNames, t.CrossNames...)
 	for _, p := range t.Pairs {
@@ -83,28 +84,31 @@ func (s *Set) add(file string, data []byte) error {
 	for i := range t.Tools {
 		s.addTool(&t.Tools[i])
 	}
-	for _, a := range t.Aliases {
-		s.addAlias(a)
-	}
 	for i := range t.Interpreters {
 		s.addInterpreter(&t.Interpreters[i])
 	}
-	at := tableLines(data, "carrier")
 	for i := range t.Carriers {
-		if err := s.addCarrier(&t.Carriers[i]); err != nil {
-			return fmt.Errorf("%s:%d: %w", file, at[i], err)
-		}
+		s.addCarrier(&t.Carriers[i], f.own)
 	}
-	at = tableLines(data, "rule")
+	s.addAliases(t.Aliases, f.own)
 	for i := range t.Rules {
-		if err := s.addRule(&t.Rules[i], fmt.Sprintf("built in: %s:%d", file, at[i])); err != nil {
-			return fmt.Errorf("%s:%d: %w", file, at[i], err)
+		for _, name := range t.Rules[i].Programs {
+			s.program(name)
 		}
 	}
-	return nil
 }
 
+// program is the entry of a name, or of a pattern of names.
 func (s *Set) program(name string) *program {
+	if strings.Contains(name, "*") {
+		p := s.globAt[name]
+		if p == nil {
+			p = &program{}
+			s.globAt[name] = p
+			s.globs = append(s.globs, nameGlob{name, p})
+		}
+		return p
+	}
 	p := s.programs[name]
 	if p == nil {
 		p = &program{}
@@ -135,19 +139,29 @@ func (s *Set) addTool(t *toolTable) {
 	}
 }
 
-func (s *Set) addAlias(a aliasTable) {
-	for _, m := range a.Modules {
-		s.modules[m] = a.Program
+// addAliases puts the owner's in front of what is built in: of classes,
+// scripts and code the first that fits decides.
+func (s *Set) addAliases(aliases []aliasTable, own bool) {
+	var classes, scripts, code [][2]string
+	for _, a := range aliases {
+		for _, m := range a.Modules {
+			s.modules[m] = a.Program
+		}
+		for _, c := range a.Classes {
+			classes = append(classes, [2]string{c, a.Program})
+		}
+		for _, sc := range a.Scripts {
+			scripts = append(scripts, [2]string{sc, a.Program})
+		}
+		for _, c := range a.Code {
+			code = append(code, [2]string{c, a.Program})
+		}
 	}
-	for _, c := range a.Classes {
-		s.classes = append(s.classes, [2]string{c, a.Program})
+	if own {
+		s.classes, s.scripts, s.code = append(classes, s.classes...), append(scripts, s.scripts...), append(code, s.code...)
+		return
 	}
-	for _, sc := range a.Scripts {
-		s.scripts = append(s.scripts, [2]string{sc, a.Program})
-	}
-	for _, c := range a.Code {
-		s.code = append(s.code, [2]string{c, a.Program})
-	}
+	s.classes, s.scripts, s.code = append(s.classes, classes...), append(s.scripts, scripts...), append(s.code, code...)
 }
 
 func (s *Set) addInterpreter(t *interpreterTable) {
@@ -166,16 +180,12 @@ func (s *Set) addInterpreter(t *interpreterTable) {
 	}
 }
 
-func (s *Set) addCarrier(t *carrierTable) error {
+func (s *Set) addCarrier(t *carrierTable, own bool) {
 	c := &carrier{
+		own:  own,
 		g:    grammar{values: set(t.Values), cluster: t.Cluster, shortValues: t.ShortValues},
 		skip: t.Skip, assign: t.Assignments, line: newFlagSet(t.Line), rest: t.Rest,
 		after: t.After, until: t.Until, nothing: newFlagSet(t.Nothing), as: t.As, captures: t.Captures, appends: t.Appends,
-	}
-	switch c.rest {
-	case "", "argv", "line", "lines", "either", "none":
-	default:
-		return fmt.Errorf("rest %q is not known, want argv, line, lines, either or none", c.rest)
 	}
 	for _, k := range t.Kind {
 		c.kind |= kindWords[k]
@@ -185,93 +195,13 @@ func (s *Set) addCarrier(t *carrierTable) error {
 	}
 	for _, name := range t.Programs {
 		p := s.program(name)
-		p.carriers = append(p.carriers, c)
-	}
-	return nil
-}
-
-func (s *Set) addRule(t *ruleTable, source string) error {
-	if t.ID == "" {
-		return fmt.Errorf("a rule has no id")
-	}
-	if s.ids[t.ID] {
-		return fmt.Errorf("rule id %q is used twice", t.ID)
-	}
-	s.ids[t.ID] = true
-	if s.familyIndex(t.Family) < 0 {
-		return fmt.Errorf("rule %q: unknown family %q%s", t.ID, t.Family, suggest(t.Family, s.families))
-	}
-	if len(t.Programs) == 0 {
-		return fmt.Errorf("rule %q names no program", t.ID)
-	}
-	r := &rule{
-		Rule: Rule{ID: t.ID, Family: t.Family, Class: Heavy, Programs: t.Programs,
-			Source: source, WeightMB: t.WeightMB, Remedy: t.Remedy},
-		paths: t.Paths, except: t.Except, bare: t.Bare, anySub: len(t.Subcommands) == 0 && !t.Bare,
-		flags: newFlagSet(t.Flags), withFlags: newFlagSet(t.WithFlags), operands: t.Operands,
-		needOperand: t.NeedOperand, leading: t.Leading, lightOps: t.LightOperands, lightEnv: t.LightEnv,
-		reason: t.Reason, lightReason: "only asks, lists or prints",
-	}
-	switch Class(t.Class) {
-	case "", Heavy:
-	case Light:
-		r.Class = Light
-	default:
-		return fmt.Errorf("rule %q: class %q is neither heavy nor light", t.ID, t.Class)
-	}
-	for _, k := range t.Kind {
-		bit, ok := kindWords[k]
-		if !ok {
-			return fmt.Errorf("rule %q: unknown kind %q", t.ID, k)
-		}
-		r.kind |= bit
-	}
-	r.Rule.Kind = r.kind
-	if r.reason == "" {
-		return fmt.Errorf("rule %q has no reason", t.ID)
-	}
-	for _, sub := range t.Subcommands {
-		words := strings.Fields(sub)
-		if len(words) == 1 && !strings.Contains(sub, "*") {
-			if r.subs == nil {
-				r.subs = map[string]struct{}{}
+		at := len(p.carriers)
+		if own {
+			at = 0
+			for at < len(p.carriers) && p.carriers[at].own {
+				at++
 			}
-			r.subs[sub] = struct{}{}
-			continue
 		}
-		r.subWords = append(r.subWords, words)
+		p.carriers = slices.Insert(p.carriers, at, c)
 	}
-	r.always = r.anySub && r.flags == nil && !r.needOperand && r.operands == nil && r.except == nil
-	own := []string(nil)
-	if p := s.programs[t.Programs[0]]; p != nil && p.grammar != nil {
-		own = p.grammar.light // a tool's own asking options; its table stands before its rules
-	}
-	common := commonLight
-	if t.NoCommon {
-		common = nil
-	}
-	r.light = newFlagSet(common, own, t.LightFlags)
-	for _, name := range t.Programs {
-		p := s.program(name)
-		p.rules = append(p.rules, r)
-		p.compiler = p.compiler || r.kind.Has(Compiler)
-	}
-	s.rules = append(s.rules, r)
-	return nil
-}
-
-func suggest(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
-	}
-	return ""
-}
-
-func (s *Set) familyIndex(name string) int {
-	for i, f := range s.families {
-		if f == name {
-			return i
-		}
-	}
-	return -1
 }

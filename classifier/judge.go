@@ -79,6 +79,14 @@ func (j *judge) command(words []string, exe string) result {
 // it interprets, then its own rules.
 func (j *judge) program(p *program, name, path string, words []string) result {
 	var near result
+	if j.t != nil && p.off != nil {
+		j.switchedOff(p, path, words)
+	}
+	if p.own > 0 { // the owner's word is heard first
+		if got, ok := j.rules(p, p.rules[:p.own], name, path, words); ok {
+			return got
+		}
+	}
 	if j.skips(p) {
 		return result{kind: Carrier, reason: "what it carries execs by itself", words: words}
 	}
@@ -93,15 +101,15 @@ func (j *judge) program(p *program, name, path string, words []string) result {
 		if !ok {
 			continue
 		}
-		if got.heavy {
+		if got.heavy || c.own {
 			return got
 		}
 		if near.reason == "" {
 			near = got
 		}
 	}
-	if len(p.rules) > 0 {
-		if got, ok := j.rules(p, name, path, words); ok {
+	if len(p.rules) > p.own {
+		if got, ok := j.rules(p, p.rules[p.own:], name, path, words); ok {
 			return got
 		}
 	}
@@ -117,18 +125,21 @@ func (j *judge) program(p *program, name, path string, words []string) result {
 	return result{reason: "this use of " + name + " is light", words: words}
 }
 
-// rules tries the rules of p in order; the first that matches decides.
-func (j *judge) rules(p *program, name, path string, words []string) (result, bool) {
+// rules tries rules of p in order; the first that matches decides.
+func (j *judge) rules(p *program, rules []*rule, name, path string, words []string) (result, bool) {
 	g := p.grammar
 	if g == nil {
 		g = &noGrammar
 	}
 	a := &j.args
 	a.parse(words[1:], g, p.interp != nil)
-	for _, r := range p.rules {
+	for _, r := range rules {
 		o, sub, why := r.match(a, path, j.env)
 		switch o {
 		case miss:
+			if j.t != nil {
+				j.nearMiss(r, a, path)
+			}
 			continue
 		case hit:
 			res := result{rule: r, heavy: r.Class == Heavy, captures: true, kind: r.kind, reason: r.reason, words: words}

@@ -32,7 +32,7 @@ func TestRuleKeys(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			text := strings.Replace(goodRule, `"x"`, `"xrule"`, 1) + tt.keys + "\n"
-			s, err := load(map[string][]byte{"own.toml": []byte(text)})
+			s, err := load(ownFile(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestRuleKeys(t *testing.T) {
 }
 
 func TestRulePaths(t *testing.T) {
-	s, err := load(map[string][]byte{"own.toml": []byte(strings.Replace(goodRule, `"x"`, `"xrule"`, 1) + "paths = ['/tool/']\n")})
+	s, err := load(ownFile(strings.Replace(goodRule, `"x"`, `"xrule"`, 1) + "paths = ['/tool/']\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ programs = ["xrule"]
 subcommands = ["show"]
 reason = "shows"
 ` + strings.Replace(goodRule, `"x"`, `"xrule"`, 1)
-	s, err := load(map[string][]byte{"own.toml": []byte(text)})
+	s, err := load(ownFile(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestCarrierKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := load(map[string][]byte{"own.toml": []byte("[[carrier]]\nprograms = ['xcarry']\n" + tt.keys + "\n")})
+			s, err := load(ownFile("[[carrier]]\nprograms = ['xcarry']\n" + tt.keys + "\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestCarrierKeys(t *testing.T) {
 }
 
 func TestCarrierCaptures(t *testing.T) {
-	s, err := load(map[string][]byte{"own.toml": []byte(`
+	s, err := load(ownFile(`
 [[carrier]]
 programs = ["xself"]
 captures = true
@@ -142,7 +142,7 @@ captures = true
 programs = ["xboss"]
 captures = true
 kind = ["supervisor"]
-`)})
+`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,18 @@ func cutVersion(name string) string {
 	return name[:i]
 }
 
-// lookup finds a program by its base name: as it is, without its version, and
-// for compilers without the target before it (x86_64-linux-gnu-g++-12).
+// lookup finds a program by its base name, the owner's patterns included.
 func (s *Set) lookup(name string) *program {
+	p := s.known(name)
+	if s.globs != nil {
+		p = s.globbed(name, p)
+	}
+	return p
+}
+
+// known finds a program by its base name: as it is, without its version, and
+// for compilers without the target before it (x86_64-linux-gnu-g++-12).
+func (s *Set) known(name string) *program {
 	if p := s.programs[name]; p != nil {
 		return p
 	}

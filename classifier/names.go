@@ -1,5 +1,10 @@
 package classifier
 
+import (
+	"fmt"
+	"slices"
+)
+
 // ArgvDecides is the tag bit of a name that says nothing by itself (node, sh,
 // env): only the argv tells.
 const ArgvDecides uint32 = 1 << 31
@@ -11,8 +16,8 @@ const commLen = 15
 // Names returns the program names whose execs must be reported, as the kernel
 // shows them in comm but neither cut to 15 bytes nor freed of versions, each
 // with a tag: bit i for the family of index i in Families, and ArgvDecides. all
-// is true when an owner's pattern cannot be expressed by names, so that every
-// exec must be reported.
+// is true when a rule or a pattern of the owner's cannot be expressed by names
+// (Nameless lists them), so that every exec must be reported.
 //
 // A name is in the map when an exec under it may have to be captured. Carriers
 // and supervisors are not: what they run execs by itself. Shells are, because
@@ -42,12 +47,36 @@ func (s *Set) Names() (names map[string]uint32, all bool) {
 		}
 	}
 	for _, p := range s.extra {
-		if p.name == "" {
-			return names, true
+		if p.name != "" {
+			names[p.name] |= ArgvDecides
 		}
-		names[p.name] |= ArgvDecides
 	}
-	return names, false
+	return names, len(s.Nameless()) > 0
+}
+
+// Nameless lists, for people, the owner's rules and patterns that no program
+// name expresses.
+func (s *Set) Nameless() []string {
+	var all []string
+	for _, g := range s.globs {
+		if _, ok := s.tag(g.program); !ok {
+			continue
+		}
+		for _, r := range g.program.rules {
+			if r.Class == Heavy {
+				all = append(all, fmt.Sprintf("rule %s (%s) for %q", r.ID, r.Source, g.pattern))
+			}
+		}
+		if len(g.program.rules) == 0 {
+			all = append(all, fmt.Sprintf("a table for %q", g.pattern))
+		}
+	}
+	for _, p := range s.extra {
+		if p.name == "" {
+			all = append(all, fmt.Sprintf("%s %q", p.rule.ID, p.re))
+		}
+	}
+	return all
 }
 
 // tag returns the tag of p, and whether an exec of it may be captured at all.
@@ -75,3 +104,5 @@ func (s *Set) tag(p *program) (uint32, bool) {
 	}
 	return tag, found
 }
+
+func (s *Set) familyIndex(name string) int { return slices.Index(s.families, name) }

@@ -115,8 +115,12 @@ func TestPatterns(t *testing.T) {
 		t.Error("New changed the embedded rules")
 	}
 	for _, o := range []Options{{ExtraHeavy: []string{"ok", "a("}}, {Exclude: []string{"a("}}} {
-		if _, err := New(o); err == nil || !strings.Contains(err.Error(), `"a("`) {
+		s, err := New(o)
+		if len(err) != 1 || !strings.Contains(err[0].Error(), `"a("`) {
 			t.Errorf("got %v, want an error that names the pattern", err)
+		}
+		if s.Line("make").Class != Heavy {
+			t.Error("a wrong pattern put the rules out of force")
 		}
 	}
 }

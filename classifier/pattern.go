@@ -14,12 +14,12 @@ type pattern struct {
 	name string // the program that it can only match, "" when no name expresses it
 }
 
-func compilePatterns(setting string, exprs []string) ([]pattern, error) {
-	var ps []pattern
+func compilePatterns(setting string, exprs []string) (ps []pattern, faults []error) {
 	for i, expr := range exprs {
 		re, err := regexp.Compile(expr)
 		if err != nil {
-			return nil, fmt.Errorf("%s: pattern %q: %w", setting, expr, err)
+			faults = append(faults, fmt.Errorf("%s: pattern %q: %w", setting, expr, err))
+			continue
 		}
 		ps = append(ps, pattern{
 			re:   re,
@@ -27,7 +27,7 @@ func compilePatterns(setting string, exprs []string) ([]pattern, error) {
 			rule: &rule{Rule: Rule{ID: fmt.Sprintf("%s[%d]", setting, i), Family: "custom", Class: Heavy, Source: "settings: " + setting}},
 		})
 	}
-	return ps, nil
+	return ps, faults
 }
 
 // programOf returns the program's name when expr begins with "^name" and a

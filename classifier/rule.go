@@ -7,7 +7,8 @@ type Rule struct {
 	Class    Class    `json:"class"`
 	Kind     Kind     `json:"-"`
 	Programs []string `json:"programs"`
-	Source   string   `json:"source"` // "built in: node.toml:12"
+	Source   string   `json:"source"` // "built in: 20-node.toml:12", "/etc/headroom/rules.d/10-mine.toml:7"
+	Own      bool     `json:"own"`    // from a file of the owner's
 	WeightMB int      `json:"weight_mb,omitempty"`
 	Remedy   string   `json:"remedy,omitempty"`
 }
@@ -16,6 +17,7 @@ type Rule struct {
 type (
 	fileTables struct {
 		Families     []string           `toml:"families"`
+		Disable      []string           `toml:"disable"`
 		CrossWords   []string           `toml:"cross_words"`
 		CrossNames   []string           `toml:"cross_names"`
 		Pairs        []pairTable        `toml:"pair"`

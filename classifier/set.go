@@ -2,7 +2,7 @@ package classifier
 
 import (
 	"embed"
-	"fmt"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -10,19 +10,30 @@ import (
 //go:embed rules/*.toml
 var builtinFiles embed.FS
 
-// Options are the owner's own patterns, from the settings. Each is a regular
-// expression (RE2) over a whole command, its words joined by single blanks.
+// Options are the owner's own rules and patterns.
 type Options struct {
+	// Files are tried in their order, before what is built in.
+	Files []File
+	// Patterns, from the settings: regular expressions (RE2) over a whole
+	// command, its words joined by single blanks.
 	ExtraHeavy []string // heavy, whatever the rules say
 	Exclude    []string // never heavy; wins over ExtraHeavy and over every rule
+}
+
+// File is a file of rules as rules/00-words.toml documents it.
+type File struct {
+	Name string // its path, for people
+	Data []byte
 }
 
 // Set is a compiled set of rules. It is read-only after New and may be used by
 // several goroutines.
 type Set struct {
 	programs   map[string]*program
+	globs      []nameGlob          // patterns of program names, in their order
+	globAt     map[string]*program // the same by pattern
 	rules      []*rule
-	ids        map[string]bool
+	off        []*rule // switched off
 	families   []string
 	crossWords []string            // parts of a target triplet
 	crossNames []string            // targets as the kernel's name map needs them
@@ -35,7 +46,10 @@ type Set struct {
 	exclude    []pattern
 }
 
-var builtin = sync.OnceValues(func() (*Set, error) { return load(nil) })
+var builtin = sync.OnceValues(func() (*Set, error) {
+	s, faults := load(nil)
+	return s, errors.Join(faults...)
+})
 
 // Builtin returns the embedded rules, parsed once a process. A test proves that
 // they parse; should they not, it panics.
@@ -47,50 +61,94 @@ func Builtin() *Set {
 	return s
 }
 
-// New returns the embedded rules with the owner's patterns. The error names
-// the pattern that does not compile.
-func New(o Options) (*Set, error) {
-	b, err := builtin()
-	if err != nil {
-		return nil, err
+// New returns the embedded rules with the owner's. The set can always be used:
+// a file with a fault in it is left out as a whole, a pattern that does not
+// compile by itself, and the errors (FileError for files) name all that is
+// wrong.
+func New(o Options) (*Set, []error) {
+	var s *Set
+	var faults []error
+	if len(o.Files) > 0 {
+		s, faults = load(o.Files)
+	} else {
+		b := *Builtin()
+		s = &b
 	}
-	s := *b
-	if s.extra, err = compilePatterns("extra_heavy_patterns", o.ExtraHeavy); err != nil {
-		return nil, err
-	}
-	if s.exclude, err = compilePatterns("exclude_patterns", o.Exclude); err != nil {
-		return nil, err
-	}
-	return &s, nil
+	var wrong []error
+	s.extra, wrong = compilePatterns("extra_heavy_patterns", o.ExtraHeavy)
+	faults = append(faults, wrong...)
+	s.exclude, wrong = compilePatterns("exclude_patterns", o.Exclude)
+	return s, append(faults, wrong...)
 }
 
-// load compiles the embedded files, in the order of their names, and then more.
-func load(more map[string][]byte) (*Set, error) {
-	s := &Set{
-		programs: map[string]*program{},
-		ids:      map[string]bool{},
-		pairs:    map[string][]string{},
-		modules:  map[string]string{},
-	}
+// load compiles the embedded files, in the order of their names, and the
+// owner's. Files of the owner's with a fault are left out, which may show a
+// fault in another one that needed them: so often is it done again.
+func load(own []File) (*Set, []error) {
+	var files []*ruleFile
 	entries, err := builtinFiles.ReadDir("rules")
 	if err != nil {
-		return nil, fmt.Errorf("read the embedded rules: %w", err)
+		panic("classifier: the embedded rules cannot be read: " + err.Error())
 	}
 	for _, e := range entries {
 		data, err := builtinFiles.ReadFile("rules/" + e.Name())
 		if err != nil {
-			return nil, fmt.Errorf("read the embedded rules: %w", err)
+			panic("classifier: the embedded rules cannot be read: " + err.Error())
 		}
-		if err := s.add(e.Name(), data); err != nil {
-			return nil, err
-		}
+		files = append(files, parseFile(e.Name(), data, false))
 	}
-	for name, data := range more {
-		if err := s.add(name, data); err != nil {
-			return nil, err
-		}
+	for _, f := range own {
+		files = append(files, parseFile(f.Name, f.Data, true))
 	}
-	return s, nil
+	var faults []error
+	for {
+		s := compile(files)
+		left := files[:0:0]
+		for _, f := range files {
+			faults = append(faults, f.faultsByLine()...)
+			if len(f.faults) == 0 || !f.own {
+				left = append(left, f)
+			}
+			f.faults, f.harmless = nil, nil
+		}
+		if len(left) == len(files) {
+			return s, faults
+		}
+		files = left
+	}
+}
+
+// compile makes a set of what the files have; their faults say what is wrong.
+// The set is of use only if there are none.
+func compile(files []*ruleFile) *Set {
+	s := &Set{
+		programs: map[string]*program{},
+		globAt:   map[string]*program{},
+		pairs:    map[string][]string{},
+		modules:  map[string]string{},
+	}
+	for _, f := range files {
+		s.addFamilies(f)
+	}
+	faulty := false
+	for _, f := range files {
+		if f.read {
+			f.check(s.families)
+		}
+		faulty = faulty || len(f.faults) > 0
+	}
+	if faulty {
+		return s
+	}
+	for _, f := range files {
+		s.addTables(f)
+	}
+	s.addRules(files)
+	s.inherit(files)
+	for _, f := range files {
+		s.checkAliases(f)
+	}
+	return s
 }
 
 // Argv judges an executed command. It is the hot path: no trace.
@@ -146,6 +204,21 @@ func (s *Set) Rules() []Rule {
 	rules := make([]Rule, len(s.rules))
 	for i, r := range s.rules {
 		rules[i] = r.Rule
+	}
+	return rules
+}
+
+// Disabled is a rule that a file of the owner's has switched off.
+type Disabled struct {
+	Rule
+	By string `json:"disabled_by"` // file and line
+}
+
+// Disabled returns the rules that are switched off.
+func (s *Set) Disabled() []Disabled {
+	rules := make([]Disabled, len(s.off))
+	for i, r := range s.off {
+		rules[i] = Disabled{r.Rule, r.disabledAt}
 	}
 	return rules
 }

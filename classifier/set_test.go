@@ -1,9 +1,12 @@
 package classifier
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestBuiltinParses(t *testing.T) {
-	if _, err := load(nil); err != nil {
-		t.Fatal(err)
+	if _, faults := load(nil); len(faults) > 0 {
+		t.Fatal(errors.Join(faults...))
 	}
 }

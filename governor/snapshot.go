@@ -28,11 +28,13 @@ type SourceStatus struct {
 	Name      string `json:"name"`       // bpf, perf, poll
 	Why       string `json:"why"`        // why not a better one; or that it is the best
 	ReportAll bool   `json:"report_all"` // a pattern rule turned the kernel's name filter off
-	Names     int    `json:"names"`      // names in the kernel's map
-	Seen      uint64 `json:"seen"`
-	Reported  uint64 `json:"reported"`
-	Lost      uint64 `json:"lost"`
-	Scans     uint64 `json:"scans"` // full scans of /proc after a loss or a start
+	// Which rules or patterns did; "" when none.
+	ReportAllWhy string `json:"report_all_why,omitempty"`
+	Names        int    `json:"names"` // names in the kernel's map
+	Seen         uint64 `json:"seen"`
+	Reported     uint64 `json:"reported"`
+	Lost         uint64 `json:"lost"`
+	Scans        uint64 `json:"scans"` // full scans of /proc after a loss or a start
 }
 
 // ContainStatus says where jobs are put.
@@ -86,6 +88,18 @@ type JobStatus struct {
 	Processes   int       `json:"processes"`
 	Lightened   []string  `json:"lightened"`
 	Note        string    `json:"note"`
+
+	// Of what waits; zero otherwise.
+	WaitS     float64 `json:"wait_s,omitempty"`     // since when it asked, in seconds
+	PatienceS float64 `json:"patience_s,omitempty"` // how long it waits at most
+	Position  int     `json:"position,omitempty"`   // 1 is next
+	Behind    string  `json:"behind,omitempty"`     // the job that holds what it waits for
+	MissingMB int64   `json:"missing_mb,omitempty"`
+	Why       string  `json:"why,omitempty"`
+
+	LearnedPeakMB int64 `json:"learned_peak_mb,omitempty"` // the largest of its last runs; 0 unknown
+	LearnedRuns   int   `json:"learned_runs,omitempty"`
+	Quiet         bool  `json:"quiet"` // slot and promise are given back
 }
 
 // ProcessStatus is one of the machine's largest processes.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ type explainFlags struct {
 	argv   bool
 	asJSON bool
 	config string
+	rules  string
 	socket string
 }
 
@@ -37,13 +37,21 @@ func newExplainCommand() *cobra.Command {
   headroomd explain --pid 812                a running process
   headroomd explain --stdin --json           a shell line a line
 
+The answer is by the built-in rules, the files of the rules.d in force and the
+patterns in the settings, as "headroomd rules list" shows them.
+
 With --stdin there is one answer for each line, in order and at once. With -0
 lines end with a NUL instead; with --argv each is a JSON array of the words of
 one command. A line that cannot be read is answered with an "error", and the
 exit status is 1 in the end.`,
 		Args: func(cmd *cobra.Command, args []string) error { return f.check(cmd.ArgsLenAtDash(), args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runExplain(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), f, cmd.ArgsLenAtDash() == 0, args)
+			e, err := explainerAt(cmd.Context(), f.config, f.rules, f.socket)
+			if err != nil {
+				return err
+			}
+			tellFaults(cmd.ErrOrStderr(), e.faults)
+			return runExplain(e, cmd.InOrStdin(), cmd.OutOrStdout(), f, cmd.ArgsLenAtDash() == 0, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -53,6 +61,7 @@ exit status is 1 in the end.`,
 	flags.BoolVar(&f.argv, "argv", false, "with --stdin: each line is a JSON array of words")
 	flags.BoolVar(&f.asJSON, "json", false, "one JSON object an answer")
 	flags.StringVar(&f.config, "config", "", "read the settings from `FILE`")
+	rulesFlag(cmd, &f.rules)
 	socketFlag(cmd, &f.socket)
 	return cmd
 }
@@ -79,11 +88,7 @@ func (f explainFlags) check(dash int, args []string) error {
 	return nil
 }
 
-func runExplain(ctx context.Context, in io.Reader, out io.Writer, f explainFlags, isArgv bool, args []string) error {
-	e, err := newExplainer(ctx, f.config, f.socket)
-	if err != nil {
-		return err
-	}
+func runExplain(e *explainer, in io.Reader, out io.Writer, f explainFlags, isArgv bool, args []string) error {
 	show := printAnswer
 	if f.asJSON {
 		show = encodeAnswer

@@ -38,6 +38,7 @@ type capAnswer struct {
 // explainer answers by the rules and settings of this machine.
 type explainer struct {
 	rules  *classifier.Set
+	faults []error // files of rules that are left out
 	config governor.Config
 	claims func() []admission.Claim // of the running jobs
 
@@ -45,16 +46,19 @@ type explainer struct {
 	capAt time.Time
 }
 
+// newExplainer answers by the rules that are in force.
 func newExplainer(ctx context.Context, config, socket string) (*explainer, error) {
-	c, err := governor.Load(config)
+	return explainerAt(ctx, config, "", socket)
+}
+
+// explainerAt answers by the rules in the directory, or by those in force.
+func explainerAt(ctx context.Context, config, dir, socket string) (*explainer, error) {
+	r, err := rulesAt(config, dir, socket)
 	if err != nil {
 		return nil, err
 	}
-	rules, err := classifier.New(classifier.Options{ExtraHeavy: c.ExtraHeavyPatterns, Exclude: c.ExcludePatterns})
-	if err != nil {
-		return nil, err
-	}
-	return &explainer{rules: rules, config: c, claims: func() []admission.Claim { return runningClaims(ctx, socket) }}, nil
+	claims := func() []admission.Claim { return runningClaims(ctx, socket) }
+	return &explainer{rules: r.set, faults: r.faults, config: r.config, claims: claims}, nil
 }
 
 // runningClaims are those of the jobs that run now. No governor, no jobs: a

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/control"
@@ -120,16 +119,14 @@ type daemonParts struct {
 
 // assemble opens what the daemon needs, the best that is to be had of each.
 func assemble(ctx context.Context, config governor.Config, places places, log *slog.Logger) (*daemonParts, error) {
-	rules, err := classifier.New(classifier.Options{ExtraHeavy: config.ExtraHeavyPatterns, Exclude: config.ExcludePatterns})
-	if err != nil {
-		return nil, err
-	}
+	rules, faults := loadRules(places, config)
 	memory, err := watchdog.NewReader("/")
 	if err != nil {
 		return nil, err
 	}
 	fs := proc.NewFS("/proc")
 	ledger := journal.New(journal.Options{Path: places.events, Log: log})
+	reportFaults(faults, log, ledger.Add)
 	tier, err := openTier(ctx, config.Contain, fs, log)
 	if err != nil {
 		return nil, err
@@ -138,7 +135,7 @@ func assemble(ctx context.Context, config governor.Config, places places, log *s
 	judge := governor.NewJudge(fs, rules, os.Getpid())
 	enforce := config.Mode == governor.ModeEnforce && config.Isolate
 	w := &watch{
-		options: loader.Options{Want: config.Source, FS: fs, Names: names, All: all, Log: log},
+		options: loader.Options{Want: config.Source, FS: fs, Names: names, All: all, Log: log}, nameless: rules.Nameless(),
 		cgroups: tier.cgroups, tracer: contain.NewTracer(contain.Options{FS: fs, Log: log, Priority: tier.status.Catch}),
 		judge: judge, catch: tier.status.Catch && enforce, record: ledger.Add, log: log,
 	}

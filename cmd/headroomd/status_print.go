@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -80,6 +81,9 @@ func printMemory(w io.Writer, s governor.Snapshot) {
 // printMeans says by what means it works here, and why not by better ones.
 func printMeans(w io.Writer, s governor.Snapshot) {
 	field(w, "sees by", s.Source.Name+because(s.Source.Why))
+	if s.Source.ReportAll {
+		field(w, "", "every exec is reported, which costs a little more: no program name is in "+cmp.Or(s.Source.ReportAllWhy, "a rule or pattern of yours"))
+	}
 	where := s.Contain.Name
 	if !s.Contain.MemoryController && where != "none" {
 		where += ", without the kernel's memory controller: no cap is enforced"

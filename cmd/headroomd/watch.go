@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,13 +21,15 @@ import (
 // the governor. It is the governor's Sight.
 type watch struct {
 	options loader.Options
-	cgroups string // the mount of the unified hierarchy; "" for none
-	tracer  *contain.Tracer
-	judge   *governor.Judge
-	catch   bool // stop what is found; without it findings are only told
-	found   func(governor.Finding, governor.Catch)
-	record  func(journal.Record)
-	log     *slog.Logger
+	// The rules and patterns for which every exec is reported.
+	nameless []string
+	cgroups  string // the mount of the unified hierarchy; "" for none
+	tracer   *contain.Tracer
+	judge    *governor.Judge
+	catch    bool // stop what is found; without it findings are only told
+	found    func(governor.Finding, governor.Catch)
+	record   func(journal.Record)
+	log      *slog.Logger
 
 	mu      sync.Mutex
 	source  loader.Source
@@ -176,5 +179,14 @@ func (w *watch) Status() governor.SourceStatus {
 	defer w.mu.Unlock()
 	c := w.source.Counters()
 	return governor.SourceStatus{Name: w.choice.Name, Why: w.choice.Why, ReportAll: w.options.All,
-		Names: len(w.options.Names), Seen: c.Seen, Reported: c.Reported, Lost: c.Lost}
+		ReportAllWhy: someOf(w.nameless), Names: len(w.options.Names), Seen: c.Seen, Reported: c.Reported, Lost: c.Lost}
+}
+
+// someOf are the first few of a list in one line.
+func someOf(all []string) string {
+	const most = 3
+	if len(all) > most {
+		return fmt.Sprintf("%s; and %d more", strings.Join(all[:most], "; "), len(all)-most)
+	}
+	return strings.Join(all, "; ")
 }

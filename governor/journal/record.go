@@ -68,6 +68,7 @@ const (
 	Swept     = "swept"      // nobody is left who waits for it: it is ended
 	WouldHold = "would-hold" // observe mode: it would have had to wait
 	Reloaded  = "reloaded"   // settings and rules were read anew
+	Rules     = "rules"      // a file of rules is left out, and why
 
 	Gap = "gap" // records that the file lacks, since it could not be written
 )
