@@ -71,8 +71,11 @@ func (b *Book) starved(m Machine, l Limits) string {
 	if w := b.turns.head(); w != nil && t.jobs < l.MaxHeavyJobs && budgetOf(m, l, t) < w.need(l).mb {
 		return w.Job
 	}
-	if len(b.slotless.waiters) > 0 && budgetOf(m, l, t) < b.slotless.waiters[0].need(l).mb {
-		return b.slotless.waiters[0].Job
+	if len(b.slotless.waiters) > 0 {
+		w := b.slotless.waiters[0]
+		if k := (look{m: m, l: l, t: t}); k.budget(w) < w.need(l).mb {
+			return w.Job
+		}
 	}
 	return ""
 }

@@ -106,7 +106,7 @@ func TestCaps(t *testing.T) {
 		{"a supervisor waits for memory", func(s *sim) {
 			s.strangers -= 300
 			s.recapAny()
-			s.ask("c", peak(1000, 1), slotless)
+			s.ask("c", peak(4000, 1), slotless)
 		}, []string{"a 1500", "b 1500"}},
 		{"somebody waits for a slot", func(s *sim) { s.ask("c"); s.strangers -= 300 }, []string{"a 1650", "b 1650"}},
 		{"written otherwise", func(s *sim) { s.b.Capped("a", 1000) }, []string{"a 1500"}},

@@ -47,6 +47,7 @@ type look struct {
 	m      Machine
 	l      Limits
 	t      tally
+	taken  int64 // by the supervisors let through at this look
 	starts []Start
 }
 
@@ -66,7 +67,7 @@ func (k *look) passes(w *Waiter) bool {
 	if k.m.AvailableMB < 0 {
 		return true // a gate that cannot see lets everybody through
 	}
-	budget := budgetOf(k.m, k.l, k.t)
+	budget := k.budget(w)
 	if budget >= w.leastMB(k.now, k.l) {
 		return true
 	}
@@ -90,20 +91,29 @@ func (w *Waiter) hopeless(m Machine, l Limits) bool {
 	return m.TotalMB > 0 && w.need(l).mb > m.TotalMB-l.ReserveMB
 }
 
+// budget is what the waiter finds free. For a supervisor that is what nobody
+// uses, promised or not: a job alone may be promised all there is for hours,
+// and who starts an agent meanwhile would wait for nothing.
+func (k *look) budget(w *Waiter) int64 {
+	t := k.t
+	if w.Slotless {
+		t.owedMB = k.taken
+	}
+	return budgetOf(k.m, k.l, t)
+}
+
 // passSlotless lets supervisors through the gate. They are promised nothing,
 // so each takes what it needs off this one look: a hundred of them do not pass
 // at the sight of the same free memory.
 func (k *look) passSlotless() {
-	before := k.t.owedMB
 	for len(k.slotless.waiters) > 0 {
 		w := k.slotless.waiters[0]
 		if !k.passes(w) {
 			break
 		}
-		k.t.owedMB += w.need(k.l).mb
+		k.taken += w.need(k.l).mb
 		k.start(w, false)
 	}
-	k.t.owedMB = before
 }
 
 // timeouts starts everybody whose patience is over.

@@ -125,9 +125,15 @@ func TestSlotless(t *testing.T) {
 	s.after(second, "agent3 0")
 	s.ask("a")
 	s.after(0, "a 444")
-	s.ask("agent4", slotless, patience(10*second))
+	s.ask("agent4", slotless)
+	s.after(0, "agent4 0") // promised to a, and free all the same
+	s.use("a", 400)
+	s.ask("agent5", slotless, patience(10*second))
+	s.ask("agent6", slotless, never)
+	s.after(0, "agent6 0")
 	s.after(9 * second)
-	s.after(second, "agent4 0 late")
+	s.stands("1 agent5 missing 148: needs 192 MB to start, 44 MB are free beyond the reserve")
+	s.after(second, "agent5 0 late")
 }
 
 func TestTurns(t *testing.T) {
@@ -221,4 +227,21 @@ func TestMemoryThatCannotBeRead(t *testing.T) {
 	s.ask("c")
 	s.after(0, "c 0")
 	s.recap()
+}
+
+// Who asks once is not remembered for ever.
+func TestTurnsAreBounded(t *testing.T) {
+	s := newSim(t, 1024, 224)
+	for user := range 2000 {
+		job := fmt.Sprintf("j/%d", user)
+		s.ask(job)
+		s.after(0, job+" 544")
+		s.end(job)
+	}
+	if n := len(s.b.turns.last); n > maxRemembered+1 {
+		t.Errorf("%d users are remembered", n)
+	}
+	s.ask("j/1999")
+	s.ask("j/5")
+	s.after(0, "j/5 544")
 }

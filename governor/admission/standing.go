@@ -135,7 +135,7 @@ func (s *standings) memory(w *Waiter) (missingMB int64, why string) {
 	if s.m.AvailableMB < 0 || s.passes(w) {
 		return 0, "starts at the next look"
 	}
-	n, least, budget := w.need(s.l), w.leastMB(s.now, s.l), budgetOf(s.m, s.l, s.t)
+	n, least, budget := w.need(s.l), w.leastMB(s.now, s.l), s.budget(w)
 	why = fmt.Sprintf("needs %d MB", least)
 	switch {
 	case least < n.mb:
@@ -150,7 +150,7 @@ func (s *standings) memory(w *Waiter) (missingMB int64, why string) {
 		free = "nothing is free"
 	}
 	why += fmt.Sprintf(", %s beyond the reserve", free)
-	if s.t.owedMB > 0 {
+	if s.t.owedMB > 0 && !w.Slotless {
 		why += " and what is promised"
 	}
 	if s.t.jobs == 0 {
