@@ -2,6 +2,7 @@ package governor
 
 import (
 	"errors"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func TestTimeoutOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.argv, func(t *testing.T) {
-			got, ok := timeoutOf(strings.Fields(tt.argv))
+			got, _, ok := timeoutOf(strings.Fields(tt.argv))
 			if got != tt.want || ok != (tt.want > 0) {
 				t.Errorf("got %v, %v, want %v", got, ok, tt.want)
 			}
@@ -69,7 +70,7 @@ func FuzzTimeoutOf(f *testing.F) {
 	f.Add("timeout\x00-k\x005\x0060\x00make")
 	f.Add("busybox\x00timeout\x00-t")
 	f.Fuzz(func(t *testing.T, text string) {
-		if d, ok := timeoutOf(strings.Split(text, "\x00")); ok && (d < 0 || d > 366*24*time.Hour) {
+		if d, _, ok := timeoutOf(strings.Split(text, "\x00")); ok && (d < 0 || d > 366*24*time.Hour) {
 			t.Errorf("%v of %q", d, text)
 		}
 	})
@@ -84,6 +85,16 @@ type fakeLine struct {
 
 func (f *fakeLine) Ancestors(int, int) ([]proc.Stat, error) { return f.up, f.err }
 func (f *fakeLine) Exe(int) (string, error)                 { return "", nil }
+func (f *fakeLine) Comm(pid int) (string, error) {
+	argv, err := f.Cmdline(pid)
+	if err != nil || len(argv) == 0 {
+		return "", err
+	}
+	return path.Base(argv[0]), nil
+}
+func (f *fakeLine) Stat(pid int) (proc.Stat, error) {
+	return proc.Stat{ID: proc.ID{PID: pid, Start: 1000}}, nil
+}
 func (f *fakeLine) Cmdline(pid int) ([]string, error) {
 	text, ok := f.argv[pid]
 	if !ok {
@@ -103,6 +114,12 @@ func line(ancestors ...string) *fakeLine {
 			f.argv[pid] = argv
 		}
 	}
+	return f
+}
+
+// beside adds two processes that are no ancestors.
+func (f *fakeLine) beside(pid int, argv string, other int, otherArgv string) *fakeLine {
+	f.argv[pid], f.argv[other] = argv, otherArgv
 	return f
 }
 
@@ -134,6 +151,14 @@ func TestPatienceOf(t *testing.T) {
 			patience{limit: 15 * time.Second, why: "a quarter of what is left of timeout 1m0s (pid 90)", agent: true}},
 		{"agent that went away", line("claude: gone"), 0, patience{limit: queue, why: "queue_timeout_s"}},
 		{"heavy, but no agent", line("npm: npm test"), 0, patience{limit: queue, why: "queue_timeout_s"}},
+		{"busybox", line("sh: sh").beside(100, "npm test", 102, "timeout 60 npm test"), 0,
+			patience{limit: 15 * time.Second, why: "a quarter of what is left of timeout 1m0s (pid 102)"}},
+		{"busybox by its name, and an interpreter", line("sh: sh").beside(100, "node /usr/bin/npm test", 103, "/bin/busybox timeout -s KILL 60 npm test"), 20 * time.Second,
+			patience{limit: 10 * time.Second, why: "a quarter of what is left of timeout 1m0s (pid 103)"}},
+		{"busybox around a shell", line("sh: sh -c x").beside(90, "sh -c x", 92, "timeout 60 sh -c x"), 0,
+			patience{limit: 15 * time.Second, why: "a quarter of what is left of timeout 1m0s (pid 92)"}},
+		{"a neighbour's timeout", line("sh: sh").beside(100, "npm test", 102, "timeout 60 make"), 0, patience{limit: queue, why: "queue_timeout_s"}},
+		{"a neighbour's timeout of nothing", line("sh: sh").beside(100, "npm test", 102, "timeout 60"), 0, patience{limit: queue, why: "queue_timeout_s"}},
 		{"gone", &fakeLine{err: errors.New("gone")}, 0, patience{limit: queue, why: "queue_timeout_s"}},
 	}
 	for _, tt := range tests {
