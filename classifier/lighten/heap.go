@@ -17,6 +17,10 @@ var notNode = words("bun bunx deno esbuild biome oxlint rome swc rolldown rspack
 // nodeToo are programs of Node in other families.
 var nodeToo = words("playwright cypress puppeteer")
 
+// agents are packages of coding agents. One lives for days, and what it runs
+// would inherit its heap.
+var agents = []string{"claude-code", "@openai/codex", "gemini-cli", "opencode", "@sourcegraph/amp", "@qwen-code", "@github/copilot", "crush", "openclaw", "cline"}
+
 // nodeFlags lowers a heap that node itself is given among its own options.
 func (p *plan) nodeFlags() {
 	mb := p.r.o.heapMB()
@@ -67,6 +71,13 @@ func (p *plan) node() bool {
 	}
 	if nodeToo[p.name] {
 		return true
+	}
+	for _, w := range p.words {
+		for _, agent := range agents {
+			if strings.Contains(w.text, agent) {
+				return false
+			}
+		}
 	}
 	v := p.r.set.Argv(classifier.Command{Argv: p.texts(p.words, p.program)})
 	return strings.HasPrefix(v.Family, "node-")

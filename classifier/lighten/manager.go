@@ -15,7 +15,8 @@ var (
 	// binaries are what yarn, pnpm and bun run by name like a script.
 	binaries    = words("jest vitest mocha playwright turbo nx lerna react-scripts craco webpack ava")
 	workspaces  = option{long: []string{"--workspace-concurrency", "--child-concurrency"}}
-	handedOn    = option{long: []string{"--maxWorkers", "--max-workers", "--workers"}}
+	handedOn    = option{long: []string{"--maxWorkers", "--max-workers"}}
+	handedTests = option{long: []string{"--maxWorkers", "--max-workers", "--workers"}}
 	appendables = words("jest vitest playwright react-scripts craco")
 )
 
@@ -37,8 +38,7 @@ func (p *plan) npm() {
 		return
 	}
 	end := p.end()
-	// Behind "--" these options say by themselves what they are for.
-	if p.lower(handedOn, end, len(p.words), 1, oneWorker) {
+	if p.lower(handed(script), end, len(p.words), 1, oneWorker) {
 		return
 	}
 	if more := p.forScript(script, p.words[end:]); more != nil {
@@ -47,6 +47,17 @@ func (p *plan) npm() {
 		}
 		p.add(len(p.words)-1, oneWorker, more...)
 	}
+}
+
+// handed are the options for a script that say by themselves what they are for.
+// --workers does so only for tests: elsewhere it may be a server's.
+func handed(script string) option {
+	for _, s := range [...]string{"test", "e2e", "spec", "playwright", "unit"} {
+		if strings.Contains(script, s) {
+			return handedTests
+		}
+	}
+	return handedOn
 }
 
 // packageManager is pnpm, yarn and bun: a script or a program of the package by
@@ -80,7 +91,7 @@ func (p *plan) packageManager() {
 		p.name = manager
 		return
 	}
-	if p.lower(handedOn, i+1, len(p.words), 1, oneWorker) {
+	if p.lower(handed(script), i+1, len(p.words), 1, oneWorker) {
 		return
 	}
 	if more := p.forScript(script, p.words[i+1:]); more != nil {

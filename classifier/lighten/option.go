@@ -101,13 +101,17 @@ func (p *plan) amount(o option, u use) (n int, ok bool) {
 	if !u.known {
 		return 0, false
 	}
+	cpus := p.r.o.CPUs
+	if cpus < 1 {
+		cpus = all / 1000 // for shares of the CPUs: more than are wanted
+	}
 	if percent, ok := strings.CutSuffix(u.number, "%"); ok {
 		n, err := strconv.Atoi(percent)
-		return max(1, n*max(p.r.o.CPUs, 1)/100), err == nil && n < 100_000
+		return max(1, n*cpus/100), err == nil && n > 0 && n <= 1000
 	}
 	if perCPU, ok := strings.CutSuffix(u.number, "C"); ok { // Maven's 1.5C
 		f, err := strconv.ParseFloat(perCPU, 64)
-		return int(max(1, f*float64(max(p.r.o.CPUs, 1)))), err == nil && f > 0 && f < 1000
+		return int(max(1, f*float64(cpus))), err == nil && f > 0 && f <= 100
 	}
 	switch u.number {
 	case "auto", "logical", "max", "all", "default", "unlimited":
@@ -120,7 +124,7 @@ func (p *plan) amount(o option, u use) (n int, ok bool) {
 	case err != nil:
 		return 0, false
 	case n < 0: // cargo's -1: all but one
-		return max(1, p.r.o.CPUs+n), true
+		return max(1, cpus+n), true
 	case n == 0 && !o.zero:
 		return all, true
 	}

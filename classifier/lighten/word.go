@@ -45,11 +45,31 @@ func (s *source) word(w *syntax.Word, at int) word {
 		return out
 	}
 	out.raw = s.text[pos:end]
-	if lit, ok := onlyLit(w); ok && lit != out.raw {
+	if !starts(w.Parts[0], out.raw) {
 		s.broken = true // inside backquotes the offsets need not be those of the bytes
 	}
 	out.inner = s.inner(w)
 	return out
+}
+
+// starts reports whether raw begins as a word of this first part is written.
+func starts(part syntax.WordPart, raw string) bool {
+	begin := ""
+	switch p := part.(type) {
+	case *syntax.Lit:
+		begin = p.Value
+	case *syntax.SglQuoted:
+		begin = "'"
+		if p.Dollar {
+			begin = "$'"
+		}
+	case *syntax.DblQuoted:
+		begin = `"`
+		if p.Dollar {
+			begin = `$"`
+		}
+	}
+	return strings.HasPrefix(raw, begin)
 }
 
 func onlyLit(w *syntax.Word) (string, bool) {
