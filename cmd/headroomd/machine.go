@@ -1,6 +1,10 @@
 package main
 
-import "github.com/headroomd/headroomd/governor/watchdog"
+import (
+	"github.com/headroomd/headroomd/governor"
+	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/watchdog"
+)
 
 // readMemory is the machine's memory for the commands that work without the
 // governor, read below root ("/" outside tests). What cannot be read is
@@ -17,3 +21,6 @@ func readMemory(root string) watchdog.Reading {
 	}
 	return reading
 }
+
+// machineMemory is the same in the unit of the settings.
+func machineMemory() admission.Machine { return governor.MachineOf(readMemory("/")) }

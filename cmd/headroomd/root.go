@@ -18,6 +18,8 @@ var commands = []func() *cobra.Command{
 	newStatusCommand,
 	newEventsCommand,
 	newExplainCommand,
+	newEnvCommand,
+	newHookCommand,
 	newRulesCommand,
 	newReleaseCommand,
 	newVersionCommand,

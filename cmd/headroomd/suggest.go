@@ -16,26 +16,38 @@ func meant(suggestions []string) string {
 	return fmt.Sprintf("; did you mean %q?", suggestions[0])
 }
 
-// nearestFlag is the known flag that fewest edits make of name: at most two,
-// as with cobra's commands, or any that name begins or is the beginning of.
+// nearestFlag is the known flag that is nearest to name.
 func nearestFlag(cmd *cobra.Command, name string) []string {
-	best, found := 3, ""
+	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
+		if !f.Hidden {
+			known = append(known, f.Name)
 		}
-		d := edits(name, f.Name)
-		if len(name) > 1 && (strings.HasPrefix(f.Name, name) || strings.HasPrefix(name, f.Name)) {
+	})
+	found := nearest(name, known)
+	for i := range found {
+		found[i] = "--" + found[i]
+	}
+	return found
+}
+
+// nearest is the known word that fewest edits make of word: at most two, as
+// with cobra's commands, or any that it begins or is the beginning of.
+func nearest(word string, known []string) []string {
+	best, found := 3, ""
+	for _, k := range known {
+		d := edits(word, k)
+		if len(word) > 1 && (strings.HasPrefix(k, word) || strings.HasPrefix(word, k)) {
 			d = min(d, 1)
 		}
 		if d < best {
-			best, found = d, f.Name
+			best, found = d, k
 		}
-	})
+	}
 	if found == "" {
 		return nil
 	}
-	return []string{"--" + found}
+	return []string{found}
 }
 
 // edits is the Levenshtein distance of two words, by bytes: flags are ASCII.
