@@ -109,7 +109,7 @@ func TestArgv(t *testing.T) {
 		{"a browser driven", command("/usr/lib/chromium/chromium", "/usr/lib/chromium/chromium --headless=new x"), Heavy, true, "browser-headless"},
 		{"a browser's child", command("/usr/lib/chromium/chromium", "/proc/self/exe --type=renderer"), Heavy, false, "browser"},
 		{"tmux runs a line", command("/usr/bin/tmux", "tmux", "new-session", "-d", "make -j2"), Heavy, false, "make"},
-		{"tmux sends keys", command("/usr/bin/tmux", "tmux", "send-keys", "-t", "w", "npm test", "Enter"), Light, false, "multiplexer"},
+		{"tmux sends keys", command("/usr/bin/tmux", "tmux", "send-keys", "-t", "w", "npm test", "Enter"), Heavy, false, "node-npm-test"},
 
 		{"rg's pattern", command("/usr/bin/rg", "rg", "npm install"), Light, false, ""},
 		{"grep's pattern", command("/usr/bin/grep", "grep", "-E", "code|cursor"), Light, false, ""},

@@ -35,17 +35,21 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 	}
 	rest := c.command(args, j)
 	if len(rest) == 0 {
+		if lines := c.given(args); lines != nil {
+			return j.carried(c, j.lines(lines)), true
+		}
 		return result{}, false
 	}
 	switch c.rest {
 	case "none":
 		return result{}, false
 	case "line":
-		return j.carried(c, j.line(strings.Join(rest, " "))), true
+		return j.carried(c, j.line(c.joined(rest))), true
 	case "lines":
 		return j.carried(c, j.lines(rest)), true
 	case "either":
-		if len(rest) == 1 {
+		// A program's name has no blank: pm2 start "npm run dev" --name api.
+		if len(rest) == 1 || strings.IndexByte(rest[0], ' ') > 0 {
 			return j.carried(c, j.line(rest[0])), true
 		}
 	}
@@ -56,6 +60,34 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 		rest = append(append(make([]string, 0, len(c.as)+len(rest)), c.as...), rest...)
 	}
 	return j.carried(c, j.command(rest, "")), true
+}
+
+// joined is the line that the words make when c joins them. What c adds of its
+// own, where the line has no place for it ({}), is one word that nobody knows. A
+// typed line ends in the key that sends it (screen -X stuff "make\n").
+func (c *carrier) joined(words []string) string {
+	line := strings.Join(words, " ")
+	for _, key := range [...]string{`\n`, `\r`, `\015`, "^M"} {
+		line = strings.TrimSuffix(line, key)
+	}
+	if c.appends && strings.IndexByte(line, '{') < 0 {
+		line += ` "$_"`
+	}
+	return line
+}
+
+// given are the lines behind the word that ends the command, where there is no
+// command: parallel ::: 'npm test' 'make'.
+func (c *carrier) given(args []string) []string {
+	if c.rest != "line" || !c.appends || c.until == nil {
+		return nil
+	}
+	for i, a := range args {
+		if a == c.until[0] {
+			return args[i+1:]
+		}
+	}
+	return nil
 }
 
 // carried marks a result as that of a carrier.

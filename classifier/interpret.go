@@ -122,7 +122,7 @@ func (s *Set) script(path string) (*program, string) {
 		return p, name
 	}
 	if cut := cutExt(path, name); cut != "" {
-		if p := s.lookup(cut); p != nil {
+		if p := s.lookup(cut); p != nil && !isEntry(cut) {
 			return p, cut
 		}
 		name = cut
@@ -133,7 +133,7 @@ func (s *Set) script(path string) (*program, string) {
 		}
 	}
 	_, pkg, ok := cutLast(path, "node_modules/")
-	if !ok || name != "cli" && name != "index" && name != "main" && name != "run" && name != "bin" {
+	if !ok || !isEntry(name) {
 		return nil, ""
 	}
 	pkg, _, _ = strings.Cut(pkg, "/")
@@ -141,6 +141,16 @@ func (s *Set) script(path string) (*program, string) {
 		return p, pkg
 	}
 	return nil, ""
+}
+
+// isEntry reports whether a script is named for its part in a package, not for
+// what it does: the package's name tells.
+func isEntry(name string) bool {
+	switch name {
+	case "cli", "index", "main", "run", "bin", "server":
+		return true
+	}
+	return false
 }
 
 func cutLast(s, sep string) (before, after string, ok bool) {
