@@ -39,8 +39,8 @@ func newReleaseCommand() *cobra.Command {
 		Hidden: true,
 		Long: `Let all held commands go: thaw every frozen scope of a job, of the whole
 machine as root, else of this user's own service manager. The service runs
-this when the governor ends, so that nothing is left standing; by hand it
-hurts nothing.`,
+this when the governor ends, so that nothing is left standing. By hand, beside
+a governor that works, it starts at once all that waits.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r.out = cmd.OutOrStdout()
