@@ -85,6 +85,7 @@ func TestCaps(t *testing.T) {
 		want []string
 	}{
 		{"what is free is shared", func(s *sim) { s.use("a", 100); s.use("b", 100); s.strangers -= 400 }, []string{"a 1700", "b 1700"}},
+		{"what they may put in zram is not free", func(s *sim) { s.strangers -= 400; s.zram.TotalMB = 512 }, []string{"a 1636", "b 1636"}},
 		{"too little to write", func(s *sim) { s.strangers -= 30 }, nil},
 		{"less than three in a hundred", func(s *sim) { s.strangers -= 80 }, nil},
 		{"strangers took what was promised", func(s *sim) { s.strangers += 1500 }, []string{"a 955", "b 955"}},

@@ -132,7 +132,9 @@ func TestSlotless(t *testing.T) {
 	s.ask("agent6", slotless, never)
 	s.after(0, "agent6 0")
 	s.after(9 * second)
-	s.stands("1 agent5 missing 148: needs 192 MB to start, 44 MB are free beyond the reserve")
+	s.ask("agent7", slotless, peak(10, 1))
+	s.stands("1 agent5 missing 148: needs 192 MB to start, 44 MB are free beyond the reserve",
+		"2 agent7 behind agent5: waits for its turn behind agent5, which needs 192 MB to start, 44 MB are free beyond the reserve")
 	s.after(second, "agent5 0 late")
 }
 

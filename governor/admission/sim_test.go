@@ -17,6 +17,7 @@ type sim struct {
 	total     int64
 	strangers int64
 	blind     bool // MemAvailable cannot be read
+	zram      Zram
 	used      map[string]int64
 	caps      map[string]int64
 	now       time.Time
@@ -28,7 +29,7 @@ func newSim(t *testing.T, totalMB, strangersMB int64) *sim {
 }
 
 func (s *sim) machine() Machine {
-	m := Machine{TotalMB: s.total, AvailableMB: s.total - s.strangers}
+	m := Machine{TotalMB: s.total, AvailableMB: s.total - s.strangers, Zram: s.zram}
 	for _, mb := range s.used {
 		m.AvailableMB -= mb
 	}

@@ -45,6 +45,8 @@ type standings struct {
 	order []*Waiter
 	slot  string // "waits for the one slot: make-1a2b3c4d holds it; "
 	head  string // why the head of the queue waits
+
+	supervisor string // why the first of the slotless does
 }
 
 func (b *Book) standings(now time.Time, m Machine, l Limits) *standings {
@@ -55,23 +57,27 @@ func (b *Book) standings(now time.Time, m Machine, l Limits) *standings {
 	if head := b.turns.head(); head != nil {
 		_, s.head = s.memory(head)
 	}
+	if len(b.slotless.waiters) > 0 {
+		_, s.supervisor = s.memory(b.slotless.waiters[0])
+	}
 	return s
 }
 
 func (s *standings) of(w *Waiter, position int) Standing {
 	st := Standing{Job: w.Job, Position: position, Never: TooLarge(s.m, s.l, s.t.usedMB, w.PeakMB, w.Runs)}
-	head := s.Book.turns.head()
+	head, why := s.Book.turns.head(), s.head
+	if w.Slotless && !w.Never {
+		head, why = s.slotless.waiters[0], s.supervisor
+	}
 	switch {
 	case w.Never:
 		st.Why = "is never held: it starts at the next look"
-	case w.Slotless:
-		st.MissingMB, st.Why = s.memory(w)
-	case s.t.jobs >= s.l.MaxHeavyJobs:
+	case !w.Slotless && s.t.jobs >= s.l.MaxHeavyJobs:
 		st.Behind, st.Why = s.holder(), s.slot+place(position)
 	case w == head:
 		st.MissingMB, st.Why = s.memory(w)
 	default:
-		st.Behind, st.Why = head.Job, fmt.Sprintf("waits for its turn behind %s, which %s", head.Job, s.head)
+		st.Behind, st.Why = head.Job, fmt.Sprintf("waits for its turn behind %s, which %s", head.Job, why)
 	}
 	return st
 }
