@@ -85,8 +85,16 @@ func (g *Governor) Admit(ctx context.Context, r RunRequest, tell func(RunUpdate)
 	if err := g.do(ctx, func() { id = g.beginAsked(x, req) }); err != nil {
 		return err
 	}
+	look := time.NewTicker(childLook)
+	defer look.Stop()
 	for {
 		select {
+		case <-look.C:
+			if g.isGone(x.ID) {
+				// Its asker waits for the last word: read now, and not at the
+				// next turn of the clock.
+				_ = g.do(ctx, func() { g.sample(ctx) })
+			}
 		case <-req.wake:
 			all, over := req.next()
 			for _, u := range all {
@@ -103,6 +111,10 @@ func (g *Governor) Admit(ctx context.Context, r RunRequest, tell func(RunUpdate)
 		}
 	}
 }
+
+// childLook is how often the child of a run is looked at: its end is not to be
+// told a second late.
+const childLook = 100 * time.Millisecond
 
 // maxLightened is how many changes of a command are shown.
 const maxLightened = 16
@@ -140,14 +152,17 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 	if m.AvailableMB >= 0 {
 		r.AvailableMB, r.ReserveMB = m.AvailableMB, l.ReserveMB
 	}
-	g.record(r)
 	g.ask(j)
 	mine, standing := g.turn(j, m, l)
 	if mine != nil {
+		r.MemoryCapMB, r.SwapCapMB = mine.Cap.MemoryMB, mine.Cap.SwapMB
+		g.record(r)
 		j.waits.start, j.promiseMB = mine, mine.Cap.PromiseMB
+		g.hurry() // should there be no room with the placers
 		g.admit(j)
 		return j.id
 	}
+	g.record(r)
 	j.waits.held = true
 	g.recordHeld(j, standing, journal.Held)
 	g.tellAsker(j, standing)
@@ -167,6 +182,7 @@ func (g *Governor) placeAsked(j *job) {
 	c := j.waits.start.Cap
 	o := order{verb: verbPlace, jobID: j.id, unit: "headroom-" + j.id + ".scope", exec: j.exec, cap: c, waits: true,
 		about: fmt.Sprintf("command of uid %d held to %d MB by headroomd run", j.uid, c.MemoryMB)}
+	o.exec.Seen = time.Now()
 	if !g.order(o) {
 		return // once more at the next fast turn
 	}

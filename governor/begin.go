@@ -22,6 +22,7 @@ func (g *Governor) begin(f caughtFinding, k kin, never string) {
 	}
 	p := patienceOf(x.ID.PID, g.queueTimeout(), g.o.FS, g.o.Rules, TicksNow())
 	j.waits.patience, j.waits.agent = p.limit, p.agent
+	g.noteCallers(j, x)
 	g.recall(j, x)
 	m, l := g.room()
 	r := g.about(j)
@@ -63,6 +64,10 @@ func (g *Governor) begin(f caughtFinding, k kin, never string) {
 	if !g.order(o) {
 		g.drop(j, stepLeft)
 		g.left(&f.Finding, "the governor is busy placing others")
+		return
+	}
+	if mine != nil {
+		g.recap() // others may have to make room
 	}
 }
 
@@ -71,10 +76,27 @@ func (g *Governor) newJob(x *proc.Exec, family string, k kin) *job {
 	now := time.Now()
 	return &job{
 		id: jobID(family), state: Placing, since: x.Seen, entered: now,
-		root: x.ID, uid: x.UID, command: journal.Command(x.Argv), family: family,
+		root: x.ID, uid: x.UID, command: journal.Command(x.Argv), program: programOf(x.Argv), family: family,
 		kin: k, origin: x.Cgroup, memoryMB: -1,
 		waits: waits{user: userOf(x.LoginUID, x.UID), since: now},
 		peak:  learned{mb: -1},
+	}
+}
+
+// noteCallers notes who would miss the job's output.
+func (g *Governor) noteCallers(j *job, x *proc.Exec) {
+	j.sid = x.SID
+	up, err := g.o.FS.Ancestors(x.ID.PID, maxAncestors)
+	if err != nil || len(up) == 0 {
+		return
+	}
+	if up[0].ID.PID > 1 {
+		j.caller = up[0].ID
+	}
+	if j.waits.agent {
+		if a, ok := agentAmong(up, g.o.FS, g.o.Rules); ok {
+			j.agent = a.ID
+		}
 	}
 }
 

@@ -53,7 +53,6 @@ func (g *Governor) limited(j *job, out outcome) {
 		return
 	}
 	was := j.capMB
-	defer g.recapJob(j)
 	j.scope = out.scope
 	j.setCap(out.scope)
 	if was == j.capMB || !j.notice(time.Now()) {

@@ -55,6 +55,8 @@ type fakeScope struct {
 	fakeFreezer
 	gone        bool
 	oom, peakMB int64
+	cpu         int64 // µs, as of cpuAt
+	cpuAt       time.Time
 }
 
 // with changes how the tier behaves from now on.
@@ -221,6 +223,10 @@ func (b *fakeBackend) Usage(sc contain.Scope) contain.Usage {
 	pids, mb := b.proc.in(sc.Cgroup)
 	slices.Sort(pids)
 	u.Procs = pids
+	if now := time.Now(); !s.cpuAt.IsZero() && !s.frozen {
+		s.cpu += int64(b.proc.busy(sc.Cgroup)) * now.Sub(s.cpuAt).Microseconds()
+	}
+	s.cpuAt, u.CPUUsec = time.Now(), s.cpu
 	if !b.noController {
 		u.Working, u.Current, u.OOMKills = int64(mb*(1<<20)), int64(mb*(1<<20)), s.oom
 		u.Peak = max(s.peakMB<<20, u.Working)

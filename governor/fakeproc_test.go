@@ -27,6 +27,9 @@ type fakeProcess struct {
 	cgroup          string
 	rssMB           float64
 	elsewhereMB     float64 // of it, what was charged to the cgroup that it came from
+	idle            bool    // uses no CPU; others use a whole one
+	lock            bool    // descriptor 9 is locked
+	in, out         int     // pipes that descriptors 0 and 1 lead into; 0 none
 }
 
 // fakeProc is a /proc in a directory. A file is replaced by a rename, as its
@@ -180,7 +183,43 @@ func (p *fakeProc) write(n *fakeProcess) {
 	if n.exe != "" {
 		p.replace(n.pid, "exe", func(path string) error { return os.Symlink(n.exe, path) })
 	}
+	p.writeDescriptors(n)
 	p.replace(n.pid, "cwd", func(path string) error { return os.Symlink("/home/u", path) })
+}
+
+// writeDescriptors gives a process its pipes and its lock.
+func (p *fakeProc) writeDescriptors(n *fakeProcess) {
+	p.t.Helper()
+	for _, sub := range []string{"fd", "fdinfo"} {
+		if err := os.MkdirAll(filepath.Join(p.dir(n.pid), sub), 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	info := func(fd int, text string) {
+		p.replace(n.pid, fmt.Sprintf("fdinfo/%d", fd), func(path string) error { return os.WriteFile(path, []byte(text), 0o644) })
+	}
+	for fd, pipe := range []int{n.in, n.out} {
+		if pipe == 0 {
+			continue
+		}
+		p.replace(n.pid, fmt.Sprintf("fd/%d", fd), func(path string) error { return os.Symlink(fmt.Sprintf("pipe:[%d]", pipe), path) })
+		info(fd, fmt.Sprintf("pos:\t0\nflags:\t0%d\nmnt_id:\t14\n", fd))
+	}
+	if n.lock {
+		info(9, "pos:\t0\nflags:\t0100001\nmnt_id:\t14\nlock:\t1: FLOCK  ADVISORY  WRITE 812 00:1e:77 0 EOF\n")
+	}
+}
+
+// busy is how many processes of a cgroup use the CPU.
+func (p *fakeProc) busy(cgroup string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.all {
+		if !q.idle && q.state != 'T' && (q.cgroup == cgroup || strings.HasPrefix(q.cgroup, cgroup+"/")) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *fakeProc) replace(pid int, name string, make func(path string) error) {

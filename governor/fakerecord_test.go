@@ -35,6 +35,9 @@ func recordLine(r journal.Record) string {
 	add("took", fmt.Sprintf("%.0fms", r.TookMS), r.TookMS != 0)
 	add("stopped", fmt.Sprintf("%.0fms", r.StoppedMS), r.StoppedMS != 0)
 	add("late", true, r.Late)
+	add("waited", fmt.Sprintf("%.1fs", r.WaitedS), r.WaitedS != 0)
+	add("behind", r.Behind, r.Behind != "")
+	add("missing", r.MissingMB, r.MissingMB != 0)
 	add("lost", r.LostEvents, r.LostEvents != 0)
 	if why := strings.TrimSpace(r.Reason + " " + r.ExitReason); why != "" {
 		b.WriteString(": " + why)

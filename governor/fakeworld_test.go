@@ -35,6 +35,7 @@ type world struct {
 	began   time.Time
 	line    []string
 	catches []*fakeCatch
+	askers  map[int]func()    // ends of those who asked to run
 	names   map[string]string // job ids as the time line has them
 }
 
@@ -57,7 +58,7 @@ func inWorld(t *testing.T, set func(*Options), test func(w *world)) {
 
 func newWorld(t *testing.T, set func(*Options)) *world {
 	w := &world{t: t, proc: newFakeProc(t), memory: machineOf1GB(), log: &logLines{},
-		began: time.Now(), names: make(map[string]string)}
+		began: time.Now(), names: make(map[string]string), askers: make(map[int]func())}
 	w.backend = &fakeBackend{proc: w.proc, tell: w.act, placeTakes: 50 * time.Millisecond,
 		joinTakes: 20 * time.Millisecond, scopes: make(map[string]*fakeScope)}
 	w.sight = &fakeSight{tell: w.act, ignored: make(map[uint64]string), status: SourceStatus{Name: "bpf", Why: "it is the best"}}
@@ -74,6 +75,8 @@ func newWorld(t *testing.T, set func(*Options)) *world {
 		set(&o)
 	}
 	w.judge = NewJudge(o.FS, o.Rules, 99)
+	o.Judge = w.judge
+	o.Notes = fakeNotes{w.act}
 	w.gov = New(o)
 	return w
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// KeepHeld leaves what waits frozen when the governor stops: somebody else
 	// takes it over or lets it go (a service manager's ExecStopPost).
 	KeepHeld bool
+	// Judge is told which jobs are quiet, so that it finds what is heavy in
+	// them; nil: what runs in a quiet job is that job.
+	Judge *Judge
 }
 
 // Governor is the one loop that owns jobs and budget. Everything that can
@@ -65,9 +68,10 @@ type Governor struct {
 	jobs      map[string]*job
 	recent    []JobStatus // the last jobs that ended, newest last
 	book      admission.Book
-	peaks     admission.Peaks
+	peaks     *admission.Peaks
 	crowd     crowd
 	fast      *time.Timer // the second clock
+	capped    time.Time   // when the caps were last looked at
 	hurrying  bool        // it goes
 	keeper    *keeper
 	peaksNew  bool
@@ -114,8 +118,9 @@ func New(o Options) *Governor {
 		userOrders: make(chan order, maxOrders),
 		stopOrders: make(chan order, maxOrders),
 		over:       make(chan struct{}),
-		keeper:     newKeeper(writeFile),
+		keeper:     newKeeper(replaceFile),
 		jobs:       make(map[string]*job),
+		peaks:      new(admission.Peaks),
 		told:       newTold(),
 		sampler:    &sampler{backend: o.Backend, fs: o.FS},
 	}
@@ -193,6 +198,9 @@ func (g *Governor) start(ctx context.Context) {
 	g.record(journal.Record{Event: journal.Started, Source: src.Name,
 		Reason: fmt.Sprintf("%s: source %s (%s); containment %s (%s)", g.o.Config.Mode, src.Name, src.Why,
 			g.o.Contain.Name, g.o.Contain.Why)})
+	if g.o.PeakFile != "" {
+		g.peaks = loadPeaks(g.o.PeakFile, g.o.Log)
+	}
 	if g.enforces() {
 		g.adopt(ctx)
 	}
@@ -215,8 +223,9 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	close(g.orders)
 	close(g.userOrders)
 	close(g.stopOrders)
-	g.fast.Stop()
+	g.keepPeaks(time.Now())
 	g.keeper.close()
+	g.fast.Stop()
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	for {
@@ -256,7 +265,7 @@ func (g *Governor) tick(ctx context.Context) {
 	}
 	g.checkLoss()
 	now := time.Now()
-	for _, j := range g.jobs {
+	for _, j := range g.inOrder() {
 		if j.state == Lingering && now.Sub(j.entered) >= linger {
 			g.finish(j, stepLingered, "")
 		}
@@ -264,6 +273,7 @@ func (g *Governor) tick(ctx context.Context) {
 	}
 	g.told.forget(now)
 	g.crowd.forget(now)
+	g.sweep(now)
 	g.look()
 	g.keepPeaks(now)
 	g.sample(ctx)

@@ -1,7 +1,9 @@
 package governor
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/headroomd/headroomd/classifier"
@@ -98,6 +100,7 @@ type job struct {
 	root    proc.ID
 	uid     uint32
 	command string // escaped, bounded, secrets masked
+	program string // its name alone; as it came
 	family  string
 	rule    string
 	remedy  string
@@ -137,8 +140,16 @@ type job struct {
 	provisionalMB int64 // its cap while it waits
 	waited        time.Duration
 	kind          classifier.Kind
-	lightened     []string
-	exec          proc.Exec // of a run, until it is placed
+	still         stillness
+	attended      bool // the source tells of its execs again
+
+	caller    proc.ID // its parent when it was caught
+	agent     proc.ID // the coding agent above it; zero for none
+	sid       int     // its session
+	orphan    time.Time
+	kept      bool // an orphan that is kept
+	lightened []string
+	exec      proc.Exec // of a run, until it is placed
 }
 
 // waits is a job's place in the queue.
@@ -165,6 +176,16 @@ func (j *job) move(s step, now time.Time) error {
 		j.state, j.entered = next, now
 	}
 	return nil
+}
+
+// inOrder are the jobs, the oldest first.
+func (g *Governor) inOrder() []*job {
+	all := make([]*job, 0, len(g.jobs))
+	for _, j := range g.jobs {
+		all = append(all, j)
+	}
+	slices.SortFunc(all, func(a, b *job) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) })
+	return all
 }
 
 // alive reports whether the job still counts: it may be joined.

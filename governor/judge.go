@@ -26,6 +26,7 @@ type Judge struct {
 	self  int
 	above map[proc.ID]bool // what started the governor: a make, a shell
 	rules atomic.Pointer[Rules]
+	quiet atomic.Pointer[map[string]bool] // cgroups of quiet jobs: what runs in them is looked at
 
 	light  atomic.Uint64 // execs looked at and found light
 	inside atomic.Uint64 // heavy execs that ran in a job already
@@ -69,21 +70,40 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 		// own children are waited for by it.
 		return Finding{}, false
 	}
-	if jobCgroup(x.Cgroup) {
+	if scope, ok := scopeOf(x.Cgroup); ok && !j.inQuiet(scope) {
 		j.inside.Add(1)
 		return Finding{}, false
 	}
 	return Finding{Exec: *x, Verdict: v, Leave: untouchable(x)}, true
 }
 
+// setQuiet says which jobs are quiet, from any goroutine.
+func (j *Judge) setQuiet(cgroups map[string]bool) { j.quiet.Store(&cgroups) }
+
+func (j *Judge) inQuiet(scope string) bool {
+	quiet := j.quiet.Load()
+	return quiet != nil && (*quiet)[scope]
+}
+
+// scopeOf is the cgroup of the job's scope that the cgroup is, or is below.
+func scopeOf(cgroup string) (scope string, ok bool) {
+	for at := 0; at < len(cgroup); {
+		end := len(cgroup)
+		if i := strings.IndexByte(cgroup[at+1:], '/'); i >= 0 {
+			end = at + 1 + i
+		}
+		if contain.IsScopeName(cgroup[at+1 : end]) {
+			return cgroup[:end], true
+		}
+		at = end
+	}
+	return "", false
+}
+
 // jobCgroup reports whether the cgroup is, or is below, a job's scope.
 func jobCgroup(cgroup string) bool {
-	for part := range strings.SplitSeq(cgroup, "/") {
-		if contain.IsScopeName(part) {
-			return true
-		}
-	}
-	return false
+	_, ok := scopeOf(cgroup)
+	return ok
 }
 
 // untouchable says why a process must be left alone, as far as the process

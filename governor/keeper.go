@@ -2,7 +2,6 @@ package governor
 
 import (
 	"log/slog"
-	"os"
 	"sync"
 )
 
@@ -14,6 +13,8 @@ type keeper struct {
 	closed bool
 	wake   chan struct{}
 	write  func(path string, text []byte) error
+
+	troubles fileTroubles
 }
 
 func newKeeper(write func(path string, text []byte) error) *keeper {
@@ -51,9 +52,7 @@ func (k *keeper) run(log *slog.Logger) {
 			k.todo = make(map[string][]byte)
 			k.mu.Unlock()
 			for path, text := range todo {
-				if err := k.write(path, text); err != nil {
-					log.Warn("keep a file over a restart", "err", err)
-				}
+				k.troubles.report(log, path, k.write(path, text))
 			}
 			if len(todo) > 0 {
 				continue
@@ -64,13 +63,4 @@ func (k *keeper) run(log *slog.Logger) {
 			break
 		}
 	}
-}
-
-// writeFile replaces a file in one step: after a crash it is the old or the new.
-func writeFile(path string, text []byte) error {
-	temp := path + ".new"
-	if err := os.WriteFile(temp, text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
 }

@@ -133,6 +133,11 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 		return p.limit(ctx, o)
 	case verbStop:
 		return p.stop(ctx, o)
+	case verbAttend:
+		return p.attend(o)
+	case verbIgnore:
+		p.ignore(o.scope)
+		return outcome{order: o, scope: o.scope}
 	}
 	return outcome{order: o, err: fmt.Errorf("no such order: %q", o.verb)}
 }
@@ -154,9 +159,13 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 	case origin.Refuse != "":
 		out.left = origin.Refuse
 		return out
-	case origin.Kind == "job":
+	case origin.Kind == "job" && o.exec.Cgroup != origin.Cgroup:
 		out.left = "it is in the scope of a job by now"
 		return out
+	case origin.Kind == "job":
+		// That of a quiet job: a scope beside it, which ends with it when that
+		// one is stopped.
+		origin.Kind, origin.PartOf = "scope", origin.Unit
 	}
 	running := !o.waits && (o.catch == nil || !o.catch.Stopped())
 	tree := o.tree || running

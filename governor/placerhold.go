@@ -15,6 +15,8 @@ const (
 	verbFreeze verb = "freeze" // wait again
 	verbLimit  verb = "limit"  // another cap
 	verbStop   verb = "stop"   // end its processes
+	verbAttend verb = "attend" // the source tells of its execs
+	verbIgnore verb = "ignore" // and drops them again
 )
 
 const (
@@ -73,4 +75,8 @@ func (p *placer) stop(ctx context.Context, o order) outcome {
 		}
 	}
 	return out
+}
+
+func (p *placer) attend(o order) outcome {
+	return outcome{order: o, scope: o.scope, err: p.sight.Attend(o.scope.CgroupID)}
 }

@@ -65,8 +65,12 @@ func (g *Governor) look() {
 		// Whom it waited for is known only as long as it is in the queue.
 		standings = g.book.Standings(now, m, l)
 	}
-	for _, s := range g.book.Look(now, m, l) {
+	starts := g.book.Look(now, m, l)
+	for _, s := range starts {
 		g.mayStart(s, standings)
+	}
+	if len(starts) > 0 {
+		g.recap() // others may have to make room
 	}
 }
 
@@ -133,14 +137,14 @@ func (g *Governor) fastTick(ctx context.Context) {
 	g.hurrying = false
 	g.look()
 	waiting := false
-	for _, j := range g.jobs {
+	for _, j := range g.inOrder() {
 		if !j.queued() {
 			continue
 		}
 		waiting = true
 		switch {
 		case j.waits.refused != "":
-			if j.state == Held && j.busy == "" {
+			if j.state == Held && j.busy == "" && !j.stopped {
 				g.end(j)
 			}
 		default:
@@ -152,7 +156,7 @@ func (g *Governor) fastTick(ctx context.Context) {
 	}
 	g.hurry()
 	g.tellWaiting()
-	g.sampleHeld(ctx)
+	g.sampleFast(ctx)
 }
 
 // provisional is what a job is held to while it waits: should all of them be

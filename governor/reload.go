@@ -16,7 +16,7 @@ func (g *Governor) Reload(ctx context.Context, c Config, rules Rules) error {
 		was := g.o.Config
 		g.o.Config, g.o.Rules = c, rules
 		g.record(journal.Record{Event: journal.Reloaded, Reason: fmt.Sprintf("settings and rules were read anew: %s", c.Mode)})
-		for _, j := range g.jobs {
+		for _, j := range g.inOrder() {
 			if j.queued() && j.waits.patience == was.queueTimeout() {
 				j.waits.patience = c.queueTimeout()
 				if j.waits.start == nil && j.state != Suspended {
@@ -33,7 +33,7 @@ func (g *Governor) Reload(ctx context.Context, c Config, rules Rules) error {
 
 // letAllGo starts everything that waits, with the cap it waits with.
 func (g *Governor) letAllGo(why string) {
-	for _, j := range g.jobs {
+	for _, j := range g.inOrder() {
 		if !j.queued() || j.waits.start != nil {
 			continue
 		}

@@ -1,10 +1,17 @@
 package governor
 
+import (
+	"fmt"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/journal"
+)
+
 // partHeld lets go of what waits, or leaves it to who comes next, on the way
-// out of the loop: no order is under way any more. It returns how
-// many jobs run, and how many waited.
+// out of the loop: no order is under way any more. It returns how many jobs
+// run, and how many waited.
 func (g *Governor) partHeld() (running, waiting int) {
-	for _, j := range g.jobs {
+	for _, j := range g.inOrder() {
 		if j.observed {
 			continue
 		}
@@ -23,5 +30,48 @@ func (g *Governor) partHeld() (running, waiting int) {
 	return running, waiting
 }
 
-// remember has it written what waits, and since when.
-func (g *Governor) remember() {}
+// remember has it written what waits, and since when, for the governor that
+// comes after this one.
+func (g *Governor) remember() {
+	if g.o.HeldFile == "" || g.stopping {
+		return
+	}
+	var jobs []heldJob
+	for _, j := range g.inOrder() {
+		if j.stands() && j.scope.Unit != "" {
+			jobs = append(jobs, heldJob{Job: j.id, Unit: j.scope.Unit, Cgroup: j.scope.Cgroup, Root: j.root,
+				Since: j.waits.since, User: j.waits.user, UID: j.uid, Patience: j.waits.patience.Seconds(),
+				Command: j.command, Family: j.family, Rule: j.rule, Cwd: j.peak.key.Dir})
+		}
+	}
+	text, err := heldText(jobs)
+	if err != nil {
+		g.o.Log.Warn("keep what waits over a restart", "err", err)
+		return
+	}
+	g.keeper.keep(g.o.HeldFile, text)
+}
+
+// holdAgain puts an adopted job that stands still back in the queue, where it
+// was. Where nothing is known of it any more it waits anew.
+func (g *Governor) holdAgain(j *job, h heldJob, known bool) {
+	now := time.Now()
+	j.waits.since, j.waits.patience, j.waits.held = now, g.queueTimeout(), true
+	if known {
+		j.waits.since, j.waits.patience, j.waits.user = h.Since, h.patience(), h.User
+		j.command, j.family, j.rule, j.uid = h.Command, h.Family, h.Rule, h.UID
+		j.since = h.Since
+	}
+	j.provisionalMB = j.capMB
+	j.state = Held
+	j.adopted = true
+	g.ask(j)
+	g.hurry()
+	r := g.about(j)
+	r.Event, r.MemoryCapMB, r.WaitedS = journal.Adopted, j.capMB, now.Sub(j.waits.since).Seconds()
+	r.Reason = fmt.Sprintf("it was waiting when the governor started, and goes on waiting (%.0f s so far)", r.WaitedS)
+	if !known {
+		r.Reason = "it was held when the governor started; since when is not known, so it waits anew"
+	}
+	g.record(r)
+}

@@ -112,10 +112,10 @@ func (g *Governor) sample(ctx context.Context) {
 	})
 }
 
-// sampleHeld starts a reading of what waits.
-func (g *Governor) sampleHeld(ctx context.Context) {
+// sampleFast starts a reading of what waits, and of those whose end it waits for.
+func (g *Governor) sampleFast(ctx context.Context) {
 	g.read(ctx, func(j *job) (sampled, bool) {
-		return sampled{job: j.id, root: j.root, scope: j.scope, waits: true}, j.stands()
+		return sampled{job: j.id, root: j.root, scope: j.scope, waits: j.stands(), brief: true}, j.runs() || j.stands()
 	})
 }
 
@@ -124,7 +124,7 @@ func (g *Governor) read(ctx context.Context, which func(*job) (sampled, bool)) {
 		return
 	}
 	jobs := make([]sampled, 0, len(g.jobs))
-	for _, j := range g.jobs {
+	for _, j := range g.inOrder() {
 		if s, ok := which(j); ok {
 			jobs = append(jobs, s)
 		}
@@ -151,7 +151,9 @@ func (g *Governor) measure(all []sample) {
 			g.measureRunning(j, m)
 		}
 	}
-	if ran {
+	// Half a turn: the clocks do not go in step.
+	if now := time.Now(); ran && now.Sub(g.capped) >= turn/2 {
+		g.capped = now
 		g.recap()
 	}
 	g.look()
@@ -173,10 +175,15 @@ func (g *Governor) measureRunning(j *job, m sample) {
 	}
 	g.note(j, m.usage)
 	g.book.Use(j.id, j.memoryMB)
+	if j.state != Lingering && len(m.usage.Procs) > 0 {
+		g.calm(j, m.usage)
+	}
 	switch empty := len(m.usage.Procs) == 0; {
-	case empty && j.state != Lingering && !j.isolated:
+	case empty && j.state != Lingering && (!j.isolated || j.run != nil && j.joining == 0):
+		// Without a scope there is nothing to join, and who asked waits for its
+		// end.
 		g.advance(j, stepEmpty)
-		g.finish(j, stepLingered, "") // without a scope there is nothing to join
+		g.finish(j, stepLingered, "")
 	case empty && j.state != Lingering:
 		g.advance(j, stepEmpty)
 	case !empty && j.state == Lingering:

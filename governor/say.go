@@ -1,24 +1,82 @@
 package governor
 
 import (
+	"time"
+
+	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor/admission"
-	"github.com/headroomd/headroomd/loader/proc"
+	"github.com/headroomd/headroomd/governor/note"
 )
 
-// Notes speak to callers. Tell returns at once.
+// Notes speak to the callers of jobs. Tell returns at once.
 type Notes interface {
-	Tell(n Note)
+	Tell(n note.Note)
 }
 
-// Note is one line for a caller.
-type Note struct {
-	To   proc.ID
-	Kind string
-	Text string
+// waitingAfter is how long a command waits before its caller is told: most
+// waits are over by then, and nobody takes two seconds for a hang.
+const waitingAfter = 2 * time.Second
+
+// tellWaiting tells the callers and the askers of what waits where they stand.
+func (g *Governor) tellWaiting() {
+	now := time.Now()
+	var due []*job
+	for _, j := range g.inOrder() {
+		switch {
+		case j.state != Held || j.waits.start != nil:
+		case j.run != nil, g.o.Notes != nil && !j.waits.noted && now.Sub(j.waits.since) >= waitingAfter:
+			due = append(due, j)
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	m, l := g.room()
+	all := g.book.Standings(now, m, l)
+	for _, j := range due {
+		s := standingOf(all, j.id)
+		if j.run != nil {
+			g.tellAsker(j, s)
+			continue
+		}
+		j.waits.noted = true
+		g.say(j, note.Waiting, note.WaitingText(g.wait(j, s)))
+	}
 }
 
-func (g *Governor) tellWaiting() {}
+// tellStarted tells a caller who was told of the wait that it is over.
+func (g *Governor) tellStarted(j *job) {
+	if j.waits.noted {
+		g.say(j, note.Started, note.StartedText(j.program, j.waited, j.capMB))
+	}
+}
 
-func (g *Governor) tellStarted(j *job) {}
+func (g *Governor) tellRefused(j *job, s admission.Standing) {
+	if j.run == nil { // who asked is told by its own channel
+		g.say(j, note.Refused, note.RefusedText(g.wait(j, s), time.Since(j.waits.since)))
+	}
+}
 
-func (g *Governor) tellRefused(j *job, s admission.Standing) {}
+// wait is what a job waits for as its caller is told it. Of another user's job
+// the family is all that is told.
+func (g *Governor) wait(j *job, s admission.Standing) note.Wait {
+	w := note.Wait{Program: j.program, Ahead: max(s.Position-1, 0), MissingMB: s.MissingMB}
+	if !g.refuses(j) {
+		w.AtMost = max(j.waits.patience-time.Since(j.waits.since), 0)
+	}
+	if b := g.jobs[s.Behind]; b != nil {
+		w.Behind = note.Holder{Name: b.program, PID: b.root.PID, Age: time.Since(b.since)}
+		if b.uid != j.uid || b.program == "" {
+			w.Behind.Name = b.family
+		}
+	}
+	return w
+}
+
+func (g *Governor) say(j *job, kind note.Kind, text string) {
+	if g.o.Notes == nil || g.o.Config.Notes == "off" || j.observed {
+		return
+	}
+	g.o.Notes.Tell(note.Note{To: j.root, Kind: kind, Text: text, Agent: j.waits.agent,
+		Terminal: g.o.Config.Notes == "terminal" || j.kind.Has(classifier.Compiler)})
+}

@@ -12,10 +12,15 @@ import (
 //	memory total=MB available=MB swap=MB
 //	backend place=D join=D release=D refuse=R place-error=E join-error=E no-scopes no-controller
 //	scope UNIT cap=MB                   left by an earlier run
-//	proc PID [ppid=] [pgid=] [uid=] [cgroup=] [rss=MB] -- ARGV…
-//	exec PID [catch=stopped|running|none] [late=true] -- ARGV…
+//	proc PID [ppid=] [pgid=] [uid=] [login=] [cgroup=] [rss=MB] [in=PIPE] [out=PIPE] [lock] -- ARGV…
+//	exec PID [catch=stopped|running|none] [late=true] [as proc] -- ARGV…
 //	                                    in a process that is there, or a new child of the shell
 //	grow PID MB · exit PID… · oom PID peak=MB · remove PID (its scope) · lose N
+//	idle PID… · work PID…               use no CPU, and a whole one again
+//	ctrl-z PID · cont PID · ctrl-c PID  to a process in a scope; it handles Ctrl-C itself
+//	run PID [wait=S] [slotless] -- ARGV…  asked for by a process PID-1
+//	withdraw PID · stop PID by=UID      the asker of a run goes; a job is stopped
+//	queue                               what waits, in its order
 func (w *world) apply(s statement) {
 	w.t.Helper()
 	switch s.verb {
@@ -28,9 +33,7 @@ func (w *world) apply(s statement) {
 	case "scope":
 		w.backend.with(func(b *fakeBackend) { b.left = append(b.left, s.leftScope()) })
 	case "proc":
-		w.proc.add(fakeProcess{pid: s.arg(0), ppid: s.number("ppid", shell), pgid: s.number("pgid", 0), argv: s.argv,
-			exe: "/usr/bin/" + s.argv[0], uid: uint32(s.number("uid", 0)), cgroup: s.word("cgroup", ""),
-			rssMB: float64(s.number("rss", 0))})
+		w.proc.add(s.process(0))
 	case "exec":
 		w.exec(s)
 	case "grow":
@@ -47,20 +50,42 @@ func (w *world) apply(s statement) {
 		w.proc.exit(s.arg(0))
 	case "lose":
 		w.sight.lose(uint64(s.arg(0)))
+	case "idle", "work":
+		for i := range s.args {
+			w.proc.change(s.arg(i), func(n *fakeProcess) { n.idle = s.verb == "idle" })
+		}
+	case "ctrl-z", "cont", "ctrl-c":
+		w.signal(s)
+	case "run":
+		w.run(s)
+	case "withdraw":
+		w.askers[s.arg(0)]()
+	case "stop":
+		w.stopJob(s)
+	case "queue":
+		w.tellQueue()
 	default:
 		s.unknown()
 	}
 }
 
+// process is the process that a statement describes.
+func (s statement) process(pgid int) fakeProcess {
+	n := fakeProcess{pid: s.arg(0), ppid: s.number("ppid", shell), pgid: s.number("pgid", pgid), argv: s.argv,
+		exe: "/usr/bin/" + s.argv[0], uid: uint32(s.number("uid", 0)), login: uint32(s.number("login", s.number("uid", 0))),
+		cgroup: s.word("cgroup", ""), rssMB: float64(s.number("rss", 0)), in: s.number("in", 0), out: s.number("out", 0)}
+	for _, word := range s.args[1:] {
+		n.lock = n.lock || word == "lock"
+	}
+	return n
+}
+
 func (w *world) exec(s statement) {
 	pid := s.arg(0)
 	if !w.proc.has(pid) {
-		w.fork(pid, s.number("ppid", shell), s.number("pgid", pid), s.argv...)
+		w.proc.add(s.process(pid))
 	} else {
 		w.proc.exec(pid, s.argv...)
-	}
-	if mb := s.number("rss", 0); mb != 0 {
-		w.proc.change(pid, func(n *fakeProcess) { n.rssMB = float64(mb) })
 	}
 	switch s.word("catch", "stopped") {
 	case "stopped":

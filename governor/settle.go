@@ -42,10 +42,16 @@ func (g *Governor) settleHeld(j *job, out outcome) {
 		g.refrozen(j, out)
 	case verbLimit:
 		g.limited(j, out)
+	case verbAttend:
+		if out.err != nil {
+			g.o.Log.Warn("attend to a quiet job's cgroup", "job", j.id, "err", out.err)
+		}
 	case verbStop:
 		g.stoppedJob(j, out)
 	}
 	g.admit(j)
+	g.recapJob(j)
+	g.attend(j)
 }
 
 func (g *Governor) placed(j *job, out outcome) {
@@ -175,7 +181,9 @@ func (g *Governor) finish(j *job, s step, why string) {
 	if len(g.orders) == cap(g.orders) || !g.advance(j, s) {
 		return // the placers are far behind: asked again at a later turn
 	}
-	j.endedReason = why
+	if j.endedReason == "" {
+		j.endedReason = why
+	}
 	g.book.End(j.id) // nothing of it runs any more
 	if !j.isolated {
 		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
@@ -225,6 +233,9 @@ func (g *Governor) forget(j *job) {
 	j.stopWait = nil
 	if j.waits.held {
 		g.remember()
+	}
+	if j.attended {
+		g.quietChanged()
 	}
 }
 

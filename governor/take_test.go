@@ -119,8 +119,8 @@ func TestOrdersAreBounded(t *testing.T) {
 		if got := w.ledger.of(journal.Left); len(got) != 1 || !strings.Contains(got[0].Reason, "busy") {
 			t.Errorf("got %+v, want it told once", got)
 		}
-		if n := len(w.snapshot().Jobs); n != maxOrders+placers || w.gov.book.Slots()+w.gov.book.Waiting() != n {
-			t.Errorf("%d jobs, %d in the book", n, w.gov.book.Slots()+w.gov.book.Waiting())
+		if s := w.snapshot(); len(s.Jobs)+len(s.Queue) != maxOrders+placers || w.gov.book.Slots()+w.gov.book.Waiting() != maxOrders+placers {
+			t.Errorf("%d jobs, %d wait, %d in the book", len(s.Jobs), len(s.Queue), w.gov.book.Slots()+w.gov.book.Waiting())
 		}
 	})
 }

@@ -91,8 +91,11 @@ func (g *Governor) view() Snapshot {
 		s.Memory = MemoryStatus{TotalMB: -1, AvailableMB: -1, SwapTotalMB: -1, SwapFreeMB: -1, PSISome10: -1, PSIFull10: -1}
 	}
 	for _, j := range g.jobs {
-		s.Jobs = append(s.Jobs, g.status(j))
+		if !j.queued() {
+			s.Jobs = append(s.Jobs, g.status(j))
+		}
 	}
+	s.Queue = g.queue()
 	slices.SortFunc(s.Jobs, func(a, b JobStatus) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
 	})
@@ -122,8 +125,51 @@ func (g *Governor) status(j *job) JobStatus {
 		State: string(j.state), Since: j.since, Unit: j.scope.Unit, Cgroup: j.scope.Cgroup,
 		MemoryCapMB: j.capMB, SwapCapMB: j.swapMB, MemoryMB: j.memoryMB, PeakMB: j.peakMB,
 		Isolated: j.isolated, CaughtRSSMB: j.caught, OOMKills: j.oomKills, Processes: j.processes,
-		Lightened: []string{}, Note: j.note,
+		Lightened: append([]string{}, j.lightened...), Note: j.note,
+		LearnedPeakMB: max(j.peak.mb, 0), LearnedRuns: j.peak.runs, Quiet: j.state == Quiet,
 	}
+}
+
+// queue is what waits, in the order of its turn; what was stopped with Ctrl-Z
+// while it waited is at the end.
+func (g *Governor) queue() []JobStatus {
+	m, l := g.room()
+	now := time.Now()
+	all := []JobStatus{}
+	for _, at := range g.book.Standings(now, m, l) {
+		if j := g.jobs[at.Job]; j != nil && j.queued() {
+			s := g.waitStatus(j, now)
+			s.Position, s.Behind, s.MissingMB, s.Why = at.Position, at.Behind, at.MissingMB, at.Why
+			if at.Never != "" {
+				s.Note = at.Never
+			}
+			all = append(all, s)
+		}
+	}
+	rest := len(all)
+	for _, j := range g.jobs {
+		switch {
+		case !j.queued() || slices.ContainsFunc(all, func(s JobStatus) bool { return s.ID == j.id }):
+		case j.state == Suspended:
+			s := g.waitStatus(j, now)
+			s.Why = "it was stopped (Ctrl-Z) and is out of the queue until it goes on"
+			all = append(all, s)
+		default:
+			s := g.waitStatus(j, now)
+			s.Why = "it starts"
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all[rest:], func(a, b JobStatus) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+func (g *Governor) waitStatus(j *job, now time.Time) JobStatus {
+	s := g.status(j)
+	s.WaitS, s.PatienceS = now.Sub(j.waits.since).Seconds(), j.waits.patience.Seconds()
+	return s
 }
 
 // self is what the governor costs.

@@ -126,7 +126,8 @@ func TestSnapshotsWhileItRuns(t *testing.T) {
 			w.after(20 * time.Millisecond)
 		}
 		asking.Wait()
-		if jobs := w.snapshot().Jobs; len(jobs) != 4 || !slices.IsSortedFunc(jobs, func(a, b JobStatus) int { return a.Since.Compare(b.Since) }) {
+		s := w.snapshot()
+		if jobs := append(s.Jobs, s.Queue...); len(jobs) != 4 || !slices.IsSortedFunc(jobs, func(a, b JobStatus) int { return a.Since.Compare(b.Since) }) {
 			t.Errorf("got %+v, want four, oldest first", jobs)
 		}
 	})
