@@ -14,6 +14,12 @@
 // what shares the process group and the login of a live job, and sat where the
 // job came from, joins it.
 //
+// What `npm run NAME` runs is told by the name alone here, and by package.json
+// only to those who ask (explain, run, hook). The thread that judges must wait
+// for no disk; a file that its user may change the next moment is no reason to
+// let a command go; and what the name gets wrong costs little: a light script
+// has a cap that it does not feel, a heavy one is taken when it execs.
+//
 // A caught process stands still for at most 250 ms without progress in its
 // placing and 1 s in all; then it runs on, is moved running, and what it
 // touched meanwhile is taken off its cap. What is found by a scan or while it

@@ -106,7 +106,7 @@ func runExplain(e *explainer, in io.Reader, out io.Writer, f explainFlags, isArg
 		}
 		return show(out, a)
 	case isArgv:
-		return show(out, e.command(classifier.Command{Argv: args}))
+		return show(out, e.command(classifier.Command{Argv: args}, projectHere()))
 	}
 	return show(out, e.line(args[0]))
 }
@@ -131,7 +131,8 @@ func (e *explainer) process(word string) (answer, error) {
 			return answer{}, fmt.Errorf("read process %d: %w", pid, err)
 		}
 	}
-	a := e.command(classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm, Cwd: x.Cwd})
+	c := classifier.Command{Argv: x.Argv, Exe: x.Exe, Comm: x.Comm}
+	a := e.command(c, projectOf(proc.NewPeeker(fs), x.ID, x.Cwd))
 	a.PID, a.Cgroup = pid, x.Cgroup
 	return a, nil
 }

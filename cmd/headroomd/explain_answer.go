@@ -79,13 +79,13 @@ func runningClaims(ctx context.Context, socket string) []admission.Claim {
 
 // line answers for a shell line.
 func (e *explainer) line(line string) answer {
-	v := e.rules.Line(line)
+	v := lineByScripts(e.rules, line, projectHere())
 	return e.complete(answer{Command: line, Verdict: v.Verdict, Commands: v.Commands})
 }
 
-// command answers for one command.
-func (e *explainer) command(c classifier.Command) answer {
-	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: e.rules.ExplainArgv(c)})
+// command answers for one command, which belongs to the project p.
+func (e *explainer) command(c classifier.Command, p *projectFiles) answer {
+	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: byScripts(e.rules, c, p)})
 }
 
 func (e *explainer) complete(a answer) answer {

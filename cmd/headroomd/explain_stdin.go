@@ -74,7 +74,7 @@ func (e *explainer) answerLine(line []byte, argv bool) answer {
 	if len(words) == 0 {
 		return answer{Command: string(line), Error: "an empty command"}
 	}
-	return e.command(classifier.Command{Argv: words})
+	return e.command(classifier.Command{Argv: words}, projectHere())
 }
 
 var errTooLong = fmt.Errorf("longer than %d bytes", maxLine)
