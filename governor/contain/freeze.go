@@ -12,7 +12,7 @@ import (
 //
 // What a frozen process does not see (seen on Linux 6.18): a signal that ends
 // it by default ends it at once; one that it has a handler for waits, and so
-// does a stop signal, until it is thawed. A process that was stopped before it
+// does a stop signal, until it is thawed (see Signals). A process that was stopped before it
 // was frozen stays in state T, which its shell has been told of; SIGCONT then
 // leaves it frozen, without an instruction in between.
 func (s *Systemd) Freeze(sc Scope) error {

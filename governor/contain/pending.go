@@ -16,8 +16,9 @@ type Signals struct {
 	// process stops before it runs an instruction, and its shell is told; only
 	// a member of an orphaned group, whom nobody would continue, runs on.
 	StopPending bool
-	// EndPending: a SIGHUP, SIGINT, SIGQUIT or SIGTERM waits for a handler. One
-	// without a handler has ended the process already, frozen or not.
+	// EndPending: a SIGHUP, SIGINT, SIGQUIT or SIGTERM waits, which only a thawed
+	// process acts on. Without a handler it ends a frozen process at once; but one
+	// that was sent to a stopped process still waits after SIGCONT.
 	EndPending bool
 	Stopped    bool // all that live are stopped (state T), whether frozen or not
 	Empty      bool // no member lives, or the scope is gone
@@ -50,7 +51,9 @@ func (s *Systemd) Signals(sc Scope) Signals {
 		}
 		live++
 		if st.State == 'T' {
+			// What comes for it waits for SIGCONT, as it would without us.
 			stopped++
+			continue
 		}
 		sig, err := s.fs.Signals(pid)
 		if err != nil {
@@ -58,7 +61,7 @@ func (s *Systemd) Signals(sc Scope) Signals {
 		}
 		coming := sig.Pending &^ sig.Blocked &^ sig.Ignored
 		got.StopPending = got.StopPending || coming&proc.StopSignals != 0
-		got.EndPending = got.EndPending || coming&sig.Caught&endSignals != 0
+		got.EndPending = got.EndPending || coming&endSignals != 0
 	}
 	got.Empty = live == 0 && len(members) <= signalsOf
 	got.Stopped = live > 0 && stopped == live && len(members) <= signalsOf

@@ -288,6 +288,26 @@ func TestVMHoldCtrlZ(t *testing.T) {
 	nothingLeft(t, sc.Unit)
 }
 
+// "kill %1" of a stopped job is SIGTERM and SIGCONT: neither ends one that is
+// frozen as well.
+func TestVMKillWhileStopped(t *testing.T) {
+	s := vmSystemd(t)
+	b := vmShell(t)
+	sc := vmHold(t, s, b.job())
+	b.send("\x1a")
+	eventually(t, "a pending stop", func() bool { return s.Signals(sc).StopPending })
+	s.Thaw(sc)
+	eventually(t, "the stop", func() bool { return s.Signals(sc).Stopped })
+	s.Freeze(sc)
+	b.status(148)
+	b.send("kill %1\n")
+	eventually(t, "a pending end", func() bool { return s.Signals(sc) == Signals{EndPending: true, Frozen: true} })
+	s.Thaw(sc)
+	eventually(t, "its end", func() bool { return s.Signals(sc).Empty })
+	s.Release(t.Context(), sc)
+	nothingLeft(t, sc.Unit)
+}
+
 func TestVMStop(t *testing.T) {
 	s := vmSystemd(t)
 	session := vmSession(t)
