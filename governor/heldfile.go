@@ -77,21 +77,35 @@ func loadHeld(file string, log *slog.Logger, now time.Time) map[string]heldJob {
 	if err == nil && text == nil {
 		return nil
 	}
-	var all heldJobs
+	var held map[string]heldJob
+	var odd []error
 	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err == nil && all.Version != heldVersion {
-		err = fmt.Errorf("version %d is not %d", all.Version, heldVersion)
+		held, odd, err = parseHeld(text, now)
 	}
 	if err != nil {
 		log.Warn("which jobs were waiting cannot be read: they wait anew", "file", file, "err", err, "kept", setAside(file))
 		return nil
 	}
-	held := make(map[string]heldJob)
+	for _, err := range odd {
+		log.Warn("a job that was waiting is not known any more: it waits anew", "file", file, "err", err)
+	}
+	return held
+}
+
+// parseHeld reads what heldText wrote; odd is what is wrong with the entries
+// that were left out.
+func parseHeld(text []byte, now time.Time) (held map[string]heldJob, odd []error, err error) {
+	var all heldJobs
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, nil, err
+	}
+	if all.Version != heldVersion {
+		return nil, nil, fmt.Errorf("version %d is not %d", all.Version, heldVersion)
+	}
+	held = make(map[string]heldJob)
 	for _, h := range all.Jobs[:min(len(all.Jobs), maxHeldJobs)] {
 		if err := h.check(); err != nil {
-			log.Warn("a job that was waiting is not known any more: it waits anew", "file", file, "unit", fmt.Sprintf("%.80q", h.Unit), "err", err)
+			odd = append(odd, fmt.Errorf("unit %.80q: %w", h.Unit, err))
 			continue
 		}
 		if h.Since.After(now) {
@@ -99,7 +113,7 @@ func loadHeld(file string, log *slog.Logger, now time.Time) map[string]heldJob {
 		}
 		held[h.Unit] = h
 	}
-	return held
+	return held, odd, nil
 }
 
 // check says what of an entry cannot be true.
