@@ -29,6 +29,14 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+func TestHeapMB(t *testing.T) {
+	for capMB, want := range map[int64]int{-1: 0, 0: 0, 690: 483, 4000: 2800, 32000: 0} {
+		if got := HeapMB(capMB); got != want {
+			t.Errorf("HeapMB(%d) = %d, want %d", capMB, got, want)
+		}
+	}
+}
+
 func env(pairs map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v, ok := pairs[name]

@@ -80,15 +80,16 @@ func runningClaims(ctx context.Context, socket string) []admission.Claim {
 // line answers for a shell line.
 func (e *explainer) line(line string) answer {
 	v := lineByScripts(e.rules, line, projectHere())
-	return e.complete(answer{Command: line, Verdict: v.Verdict, Commands: v.Commands})
+	return e.complete(answer{Command: line, Verdict: v.Verdict, Commands: v.Commands}, nil)
 }
 
 // command answers for one command, which belongs to the project p.
 func (e *explainer) command(c classifier.Command, p *projectFiles) answer {
-	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: byScripts(e.rules, c, p)})
+	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: byScripts(e.rules, c, p)}, c.Argv)
 }
 
-func (e *explainer) complete(a answer) answer {
+// complete fills in what every answer has. argv is nil for a shell line.
+func (e *explainer) complete(a answer, argv []string) answer {
 	// An array is one also when it is empty: scripts go through it.
 	if a.Trace == nil {
 		a.Trace = []string{}
@@ -101,7 +102,7 @@ func (e *explainer) complete(a answer) answer {
 	if a.Class == classifier.Heavy {
 		c := e.capNow()
 		a.Cap = &c
-		a.Lightened = &lightened{Command: a.Command, Changes: []string{}}
+		a.Lightened = e.lighter(a.Command, argv)
 	}
 	return a
 }

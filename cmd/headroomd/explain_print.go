@@ -64,6 +64,14 @@ func printHeavy(w io.Writer, a answer) {
 	if c := a.Cap; c != nil {
 		field(w, "cap now", fmt.Sprintf("%d MB and %s: %s", c.MemoryMB, swapWords(c.SwapMB), c.Why))
 	}
+	if l := a.Lightened; l != nil && len(l.Changes) > 0 {
+		field(w, "lighter", l.Command)
+		name := "changes"
+		for _, change := range l.Changes {
+			field(w, name, change)
+			name = ""
+		}
+	}
 	if a.Remedy != "" {
 		field(w, "too big?", a.Remedy)
 	}
