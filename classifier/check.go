@@ -11,9 +11,9 @@ import (
 // for; the last one is ArgvDecides.
 const maxFamilies = 31
 
-// check finds what is wrong with the tables of f by themselves; families are
-// those in force, f's included.
-func (f *ruleFile) check(families []string) {
+// check finds what is wrong with the tables of f; the families and the programs
+// are all that any file names.
+func (f *ruleFile) check(families, programs []string) {
 	t := &f.tables
 	for i, name := range t.Families {
 		if !isID(name) {
@@ -30,8 +30,11 @@ func (f *ruleFile) check(families []string) {
 		f.checkLists("tool", i, reflect.ValueOf(&t.Tools[i]).Elem())
 	}
 	for i := range t.Aliases {
-		if t.Aliases[i].Program == "" {
+		name := t.Aliases[i].Program
+		if _, known := slices.BinarySearch(programs, name); name == "" {
 			f.fault(f.at.key("alias", i, "program"), "an alias has no program")
+		} else if !known && f.own { // a test looks at the embedded ones
+			f.fault(f.at.key("alias", i, "program"), "alias: no rule knows the program %.80q%s", name, suggest(name, programs))
 		}
 		f.checkLists("alias", i, reflect.ValueOf(&t.Aliases[i]).Elem())
 	}
@@ -173,14 +176,17 @@ func (s *Set) addFamilies(f *ruleFile) {
 	}
 }
 
-// checkAliases finds aliases for names that no rule knows.
-func (s *Set) checkAliases(f *ruleFile) {
-	for i, a := range f.tables.Aliases {
-		if p := s.programs[a.Program]; p == nil && f.own {
-			f.fault(f.at.key("alias", i, "program"), "alias: no rule knows the program %.80q%s",
-				a.Program, suggest(a.Program, slices.Sorted(maps.Keys(s.programs))))
+// programNames lists all names that tables are about.
+func programNames(files []*ruleFile) []string {
+	all := map[string]bool{}
+	for _, f := range files {
+		for _, names := range f.tables.named() {
+			for _, name := range names {
+				all[name] = true
+			}
 		}
 	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // orList is "a, b or c".

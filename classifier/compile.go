@@ -55,6 +55,7 @@ type carrier struct {
 	as       []string
 	captures bool
 	appends  bool
+	where    string // in another place than this machine's shell: "in a container"
 	kind     Kind
 }
 
@@ -185,7 +186,7 @@ func (s *Set) addCarrier(t *carrierTable, own bool) {
 		own:  own,
 		g:    grammar{values: set(t.Values), cluster: t.Cluster, shortValues: t.ShortValues},
 		skip: t.Skip, assign: t.Assignments, line: newFlagSet(t.Line), rest: t.Rest,
-		after: t.After, until: t.Until, nothing: newFlagSet(t.Nothing), as: t.As, captures: t.Captures, appends: t.Appends,
+		after: t.After, until: t.Until, nothing: newFlagSet(t.Nothing), as: t.As, captures: t.Captures, appends: t.Appends, where: t.Where,
 	}
 	for _, k := range t.Kind {
 		c.kind |= kindWords[k]

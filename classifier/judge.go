@@ -24,6 +24,7 @@ type judge struct {
 	env    []string
 	look   *project // nil where no file is looked at
 	atExec bool     // only what is captured at this exec counts
+	near   string   // the rule that nearly matched, for a reason; with a trace only
 	depth  int
 	args   parsed
 }
@@ -79,6 +80,7 @@ func (j *judge) command(words []string, exe string) result {
 // it interprets, then its own rules.
 func (j *judge) program(p *program, name, path string, words []string) result {
 	var near result
+	j.near = ""
 	if j.t != nil && p.off != nil {
 		j.switchedOff(p, path, words)
 	}
@@ -122,7 +124,7 @@ func (j *judge) program(p *program, name, path string, words []string) result {
 	if j.t != nil {
 		j.t.add("%s: none of its rules matches", shown(name))
 	}
-	return result{reason: "this use of " + name + " is light", words: words}
+	return result{reason: "this use of " + name + " is light" + j.near, words: words}
 }
 
 // rules tries rules of p in order; the first that matches decides.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +14,15 @@ import (
 // not, or whose subcommand is a letter or two away.
 func (j *judge) nearMiss(r *rule, a *parsed, path string) {
 	if why := r.missed(a, path); why != "" {
-		j.t.add("rule %s (%s) does not match: %s", r.ID, r.Source, why)
+		j.nearly("rule %s (%s) does not match: %s", r.ID, r.Source, why)
+	}
+}
+
+// nearly adds a step, of which the first is also told in the reason.
+func (j *judge) nearly(format string, args ...any) {
+	j.t.add(format, args...)
+	if j.near == "" {
+		j.near = "; " + fmt.Sprintf(format, args...)
 	}
 }
 
@@ -91,7 +100,7 @@ func (j *judge) switchedOff(p *program, path string, words []string) {
 	j.args.parse(words[1:], g, p.interp != nil)
 	for _, r := range p.off {
 		if o, _, _ := r.match(&j.args, path, j.env); o != miss {
-			j.t.add("rule %s (%s) would match, but %s switches it off", r.ID, r.Source, r.disabledAt)
+			j.nearly("rule %s (%s) would match, but %s switches it off", r.ID, r.Source, r.disabledAt)
 		}
 	}
 }

@@ -27,6 +27,9 @@ func orderRules(files []*ruleFile) []ruleSlot {
 	for _, f := range files {
 		for n := range f.tables.Rules {
 			id := f.tables.Rules[n].ID
+			if id == "" {
+				continue // a fault already
+			}
 			if p, known := at[id]; known {
 				if slots[p.list][p.i].file == f {
 					f.fault(f.at.key("rule", n, "id"), "rule id %q is used twice", id)
@@ -62,8 +65,8 @@ func orderRules(files []*ruleFile) []ruleSlot {
 }
 
 // addRules compiles the rules, when all that they need is known.
-func (s *Set) addRules(files []*ruleFile) {
-	for seq, slot := range orderRules(files) {
+func (s *Set) addRules(slots []ruleSlot) {
+	for seq, slot := range slots {
 		r := s.newRule(slot, seq)
 		if r.disabledAt == "" {
 			s.rules = append(s.rules, r)

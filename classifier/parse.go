@@ -83,6 +83,7 @@ func parseFile(name string, data []byte, own bool) *ruleFile {
 		return f // the decoder takes a minute for 30,000 keys
 	}
 	if err := toml.Unmarshal(data, &f.tables); err != nil {
+		f.tables = fileTables{} // half of it was read
 		line := 0
 		if syntax, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ = syntax.Position()

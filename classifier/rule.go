@@ -70,6 +70,7 @@ type (
 		As          []string `toml:"as"`
 		Captures    bool     `toml:"captures"`
 		Appends     bool     `toml:"appends"`
+		Where       string   `toml:"where"`
 		Kind        []string `toml:"kind"`
 	}
 

@@ -130,24 +130,21 @@ func compile(files []*ruleFile) *Set {
 	for _, f := range files {
 		s.addFamilies(f)
 	}
-	faulty := false
+	names := programNames(files)
 	for _, f := range files {
 		if f.read {
-			f.check(s.families)
+			f.check(s.families, names)
 		}
-		faulty = faulty || len(f.faults) > 0
 	}
-	if faulty {
+	slots := orderRules(files)
+	if slices.ContainsFunc(files, func(f *ruleFile) bool { return len(f.faults) > 0 }) {
 		return s
 	}
 	for _, f := range files {
 		s.addTables(f)
 	}
-	s.addRules(files)
+	s.addRules(slots)
 	s.inherit(files)
-	for _, f := range files {
-		s.checkAliases(f)
-	}
 	return s
 }
 

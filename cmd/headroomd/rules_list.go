@@ -27,7 +27,7 @@ func newRulesListCommand() *cobra.Command {
 				return err
 			}
 			if known := r.set.Families(); family != "" && !slices.Contains(known, family) {
-				return usagef("rules list: unknown family %q; there are %s", family, strings.Join(known, ", "))
+				return usagef("rules list: unknown family %q; the families are %s", family, strings.Join(known, ", "))
 			}
 			tellFaults(cmd.ErrOrStderr(), r.faults)
 			if asJSON {
@@ -96,11 +96,11 @@ func printRules(w io.Writer, set *classifier.Set, family string) {
 	fmt.Fprintf(w, "%s, %d of them yours\n", plural(shown, "rule"), own)
 	for _, r := range set.Disabled() {
 		if family == "" || r.Family == family {
-			field(w, "switched off", fmt.Sprintf("%s, by %s", r.ID, r.By))
+			field(w, "off", fmt.Sprintf("%s, by %s", r.ID, r.By))
 		}
 	}
 	for _, why := range set.Nameless() {
-		field(w, "not a name", why+": every exec is looked at for it")
+		field(w, "no name", why+": every exec is looked at for it")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,18 +113,37 @@ func tryRow(text string, set *classifier.Set) string {
 		return "no command behind " + class
 	}
 	got := set.Line(command)
+	why := got.Reason
+	if got.Class == classifier.Light {
+		why = lightReasons(got)
+	}
 	by := ""
 	if got.Rule != "" {
 		by = fmt.Sprintf(" by rule %s (%s)", got.Rule, got.Source)
 	}
 	switch {
 	case string(got.Class) != class:
-		return fmt.Sprintf("%s: want %s, got %s%s: %s", journal.Escape(command, 200), class, got.Class, by, got.Reason)
+		return fmt.Sprintf("%s: want %s, got %s%s: %s", journal.Escape(command, 200), class, got.Class, by, why)
 	case rule != "" && rule != got.Rule:
 		if by == "" {
 			by = " by no rule"
 		}
-		return fmt.Sprintf("%s: want rule %s, got %s%s: %s", journal.Escape(command, 200), journal.Escape(rule, 64), got.Class, by, got.Reason)
+		return fmt.Sprintf("%s: want rule %s, got %s%s: %s", journal.Escape(command, 200), journal.Escape(rule, 64), got.Class, by, why)
 	}
 	return ""
+}
+
+// lightReasons says why none of the commands of a line is heavy.
+func lightReasons(v classifier.LineVerdict) string {
+	const most = 3
+	var why []string
+	for _, c := range v.Commands {
+		if c.Reason != "" && !slices.Contains(why, c.Reason) && len(why) < most {
+			why = append(why, c.Reason)
+		}
+	}
+	if why == nil {
+		return v.Reason
+	}
+	return strings.Join(why, "; ")
 }
