@@ -1,10 +1,23 @@
 package classifier
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // carry looks at what c runs. ok is false when c does not apply: another
 // subcommand, or nothing to carry.
 func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
+	if c.chains() {
+		if parts := chained(words); len(parts) > 1 {
+			for _, part := range parts {
+				if r := j.command(append([]string{words[0]}, part...), ""); r.heavy {
+					return r, true
+				}
+			}
+			return result{}, false
+		}
+	}
 	args := words[1:]
 	from := 0
 	if c.after == nil || c.subs != nil {
@@ -26,7 +39,11 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 		}
 	}
 	if j.t != nil {
-		j.t.add("%s runs what its arguments name", shown(name))
+		if c.where == "" {
+			j.t.add("%s runs what its arguments name", shown(name))
+		} else {
+			j.t.add("%s runs what its arguments name, %s", shown(name), c.where)
+		}
 	}
 	if c.line != nil {
 		if line, ok := lineOption(c, args); ok {
@@ -62,6 +79,25 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 	return j.carried(c, j.command(rest, "")), true
 }
 
+// chains reports whether c's program takes several commands of its own, parted
+// by ";": tmux new -d \; send-keys 'npm test' Enter.
+func (c *carrier) chains() bool {
+	return c.subs != nil && c.after == nil && slices.Contains(c.until, ";")
+}
+
+// chained parts words at each ";".
+func chained(words []string) [][]string {
+	var parts [][]string
+	for rest := words[1:]; ; {
+		i := slices.Index(rest, ";")
+		if i < 0 {
+			return append(parts, rest)
+		}
+		parts = append(parts, rest[:i])
+		rest = rest[i+1:]
+	}
+}
+
 // joined is the line that the words make when c joins them. What c adds of its
 // own, where the line has no place for it ({}), is one word that nobody knows. A
 // typed line ends in the key that sends it (screen -X stuff "make\n").
@@ -94,6 +130,9 @@ func (c *carrier) given(args []string) []string {
 func (j *judge) carried(c *carrier, r result) result {
 	r.kind |= Carrier | c.kind
 	r.captures = r.captures && c.captures
+	if r.heavy && c.where != "" {
+		r.reason += ", " + c.where
+	}
 	return r
 }
 

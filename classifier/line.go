@@ -139,16 +139,18 @@ type lineWalk struct {
 	commands []CommandVerdict
 	best     result
 	fallback bool
-	funcs    map[string]*syntax.Stmt
+	funcs    map[string]*function
+	params   []string // of the function that is walked
 	vars     map[string]string
 	room     int         // bytes of variables that may still be put in
+	again    int         // bytes of functions that may still be walked once more
 	inside   syntax.Node // the part of the line that scoped has entered
 }
 
 // run judges line and returns its first heavy command.
 func (w *lineWalk) run(line string) result {
 	w.best = result{reason: "no command of the line is known"}
-	w.room = maxRoom
+	w.room, w.again = maxRoom, maxRoom
 	if tooDeep(line) {
 		w.words(line, "nests too deeply to be parsed")
 		return w.best
@@ -172,12 +174,7 @@ func (w *lineWalk) walk(n syntax.Node) {
 		}
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			if w.funcs == nil {
-				w.funcs = map[string]*syntax.Stmt{}
-			}
-			if n.Name != nil {
-				w.funcs[n.Name.Value] = n.Body
-			}
+			w.define(n)
 			return false
 		case *syntax.Stmt:
 			w.redirected(n)
@@ -219,14 +216,12 @@ func (w *lineWalk) call(c *syntax.CallExpr) {
 
 // judge judges the words of a simple command.
 func (w *lineWalk) judge(words []string) {
-	if body := w.funcs[words[0]]; body != nil {
-		delete(w.funcs, words[0]) // once is enough, and a function may call itself
-		if w.j.depth < maxDepth {
-			w.j.depth++
-			w.walk(body)
-			w.j.depth--
-		}
+	if f := w.funcs[words[0]]; f != nil {
+		w.enter(f, words[1:])
 		return
+	}
+	if words[0] == "shift" && len(w.params) > 0 {
+		w.params = w.params[1:]
 	}
 	if w.j.look != nil {
 		w.j.look.moved(words)
@@ -265,6 +260,10 @@ func builtinCarries(words []string) (rest []string, isLine bool) {
 	switch words[0] {
 	case "eval":
 		return words[1:], true
+	case ".", "source":
+		if len(words) > 1 && base(words[1]) == "piped-installer" {
+			return words[1:2], false
+		}
 	case "exec", "command", "builtin":
 		rest = words[1:]
 		for len(rest) > 0 && len(rest[0]) > 1 && rest[0][0] == '-' {

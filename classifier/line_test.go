@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,5 +153,69 @@ func TestFallback(t *testing.T) {
 				t.Errorf("got %s, want %s", got.Class, tt.want)
 			}
 		})
+	}
+}
+
+func TestWhere(t *testing.T) {
+	tests := []struct {
+		name, line, want string
+		class            Class
+	}{
+		{"docker exec", "docker exec -it c npm test", "in a container", Heavy},
+		{"compose exec", "docker compose -f a.yml exec -T app sh -c 'make'", "in a container", Heavy},
+		{"chroot", "sudo chroot /mnt apt-get install -y vim", "in another root directory", Heavy},
+		{"typed", "tmux send-keys -t w make Enter", "typed into a terminal's window", Heavy},
+		{"chained", `tmux new -d -s w \; send-keys -t w 'npm test' Enter`, "typed into a terminal's window", Heavy},
+		{"chained, second command", `tmux new -d -s w top \; splitw -h 'make -j2'`, "runs a makefile", Heavy},
+		{"ssh", "ssh host make", "runs on another host", Light},
+		{"kubectl", "kubectl exec p -- npm test", "runs on another host", Light},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := Builtin().Line(tt.line)
+			if v.Class != tt.class || !strings.Contains(v.Reason, tt.want) {
+				t.Errorf("%q: got %s (%s), want %s (…%s)", tt.line, v.Class, v.Reason, tt.class, tt.want)
+			}
+		})
+	}
+}
+
+func TestFunctionArguments(t *testing.T) {
+	tests := []struct {
+		name, line string
+		class      Class
+	}{
+		{"all", `run() { echo "+ $*"; "$@"; }; run make -j4`, Heavy},
+		{"unquoted", `run() { $@; }; run make`, Heavy},
+		{"first", `build() { make -C "$1"; }; build src`, Heavy},
+		{"as the command", `do_() { $1; }; do_ make`, Heavy},
+		{"shifted", `in_() { cd "$1"; shift; "$@"; }; in_ web npm ci`, Heavy},
+		{"second call", `run() { "$@"; }; run ls; run npm test`, Heavy},
+		{"eval", `run() { eval "$*"; }; run 'npm test | tail'`, Heavy},
+		{"through another", `a() { "$@"; }; b() { a "$@"; }; b npm ci`, Heavy},
+		{"only shown", `run() { echo "$@"; }; run npm ci`, Light},
+		{"asked for", `need() { command -v "$1" >/dev/null || exit 1; }; need make; need gcc`, Light},
+		{"itself", `f() { f "$@"; "$@"; }; f ls`, Light},
+		{"no arguments", `f() { "$@"; }; f`, Light},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Builtin().Line(tt.line); got.Class != tt.class {
+				t.Errorf("%q: got %s (%s), want %s", tt.line, got.Class, got.Reason, tt.class)
+			}
+		})
+	}
+}
+
+// TestFunctionsThatDouble has a line of functions that call the next one twice:
+// the walk is bounded by the bytes that it may walk again.
+func TestFunctionsThatDouble(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "f%d() { f%d a; f%d b; }\n", i, i+1, i+1)
+	}
+	b.WriteString("f0 x")
+	if v := Builtin().Line(b.String()); v.Class != Light || len(v.Commands) > maxCommands {
+		t.Errorf("got %s with %d commands", v.Class, len(v.Commands))
 	}
 }

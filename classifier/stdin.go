@@ -36,7 +36,11 @@ func (w *lineWalk) piped(b *syntax.BinaryCmd) {
 		return
 	}
 	to, ok := b.Y.Cmd.(*syntax.CallExpr)
-	if !ok || !w.readsCommands(to) {
+	if !ok {
+		return
+	}
+	shell, reads := w.reads(to)
+	if !reads {
 		return
 	}
 	from, ok := b.X.Cmd.(*syntax.CallExpr)
@@ -44,8 +48,14 @@ func (w *lineWalk) piped(b *syntax.BinaryCmd) {
 		return
 	}
 	words := w.expand(from.Args)
+	if len(words) == 0 {
+		return
+	}
 	switch base(words[0]) {
 	case "echo", "printf":
+		if !shell {
+			return
+		}
 		for _, word := range words[1:] {
 			w.given(word)
 		}
@@ -67,32 +77,39 @@ func (w *lineWalk) given(text string) {
 	}
 }
 
-// readsCommands reports whether the call ends in a shell without a script and
-// without -c: `sh`, `sudo bash`, `bash -s -- -y`.
+// readsCommands reports whether the call ends in a shell that reads its commands.
 func (w *lineWalk) readsCommands(call *syntax.CallExpr) bool {
+	shell, ok := w.reads(call)
+	return shell && ok
+}
+
+// reads reports whether the call ends in a shell, or in another interpreter,
+// without a script and without -c: `sh`, `sudo bash`, `bash -s -- -y`, `python3 -`.
+func (w *lineWalk) reads(call *syntax.CallExpr) (shell, ok bool) {
 	words := w.expand(call.Args)
 	for len(words) > 0 {
 		p := w.j.s.lookup(base(words[0]))
 		if p == nil {
-			return false
+			return false, false
 		}
-		if p.interp != nil && p.interp.shell {
+		if in := p.interp; in != nil && in.language != "java" {
 			var a parsed
-			a.parse(words[1:], &p.interp.g, true)
-			if a.has(p.interp.code, len(a.args)) >= 0 || a.has(p.interp.asks, len(a.args)) >= 0 {
-				return false
+			a.parse(words[1:], &in.g, true)
+			n := len(a.args)
+			if a.has(in.code, n) >= 0 || a.has(in.asks, n) >= 0 || a.has(in.module, n) >= 0 {
+				return false, false
 			}
 			reads := false
 			for i, arg := range a.args {
-				reads = reads || a.kinds[i] == option && arg == "-s"
+				reads = reads || in.shell && a.kinds[i] == option && arg == "-s"
 			}
 			i := a.next(0)
-			return reads || i < 0 || a.args[i] == "-"
+			return in.shell, reads || i < 0 || a.args[i] == "-"
 		}
 		if len(p.carriers) == 0 || p.carriers[0].subs != nil || p.carriers[0].after != nil {
-			return false
+			return false, false
 		}
 		words = p.carriers[0].command(words[1:], w.j)
 	}
-	return false
+	return false, false
 }

@@ -11,6 +11,10 @@ import (
 func (w *lineWalk) expand(args []*syntax.Word) []string {
 	words := make([]string, 0, len(args))
 	for _, a := range args {
+		if w.params != nil && allParams(a) {
+			words = append(words, w.params...)
+			continue
+		}
 		text := w.text(a)
 		if len(a.Parts) == 1 && strings.IndexByte(text, ' ') >= 0 {
 			if _, bare := a.Parts[0].(*syntax.ParamExp); bare {
@@ -73,8 +77,7 @@ func (w *lineWalk) parts(b *strings.Builder, parts []syntax.WordPart, quoted boo
 // unknown is one word and no option: it is written so that it stays an operand.
 func (w *lineWalk) param(b *strings.Builder, p *syntax.ParamExp, quoted bool) {
 	if p.Param != nil {
-		plain := p.Exp == nil && p.Repl == nil && p.Slice == nil && p.Index == nil && !p.Length && !p.Excl
-		if v, ok := w.vars[p.Param.Value]; ok && plain && len(v) <= w.room {
+		if v, ok := w.value(p.Param.Value); ok && plain(p) && len(v) <= w.room {
 			w.room -= len(v)
 			b.WriteString(v)
 			return
