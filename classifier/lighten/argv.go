@@ -16,7 +16,7 @@ func Argv(set *classifier.Set, argv []string, o Options) (out, changes []string)
 	if len(argv) == 0 || len(argv) > 4096 {
 		return argv, nil
 	}
-	before := set.Argv(classifier.Command{Argv: argv})
+	before := set.Argv(classifier.Command{Argv: argv, Cwd: o.Dir, Files: o.Files})
 	if before.Class != classifier.Heavy {
 		return argv, nil
 	}
@@ -33,7 +33,7 @@ func Argv(set *classifier.Set, argv []string, o Options) (out, changes []string)
 	if out = p.applyArgv(argv); out == nil {
 		return argv, nil
 	}
-	after := set.Argv(classifier.Command{Argv: out})
+	after := set.Argv(classifier.Command{Argv: out, Cwd: o.Dir, Files: o.Files})
 	if after.Class != before.Class || after.Rule != before.Rule {
 		return argv, nil
 	}

@@ -213,7 +213,7 @@ func (r *rewrite) readsCommands(s *source, call *syntax.CallExpr) bool {
 
 // heavy asks the classifier about words.
 func (p *plan) heavy(words []word, program string) bool {
-	return p.r.set.Argv(classifier.Command{Argv: p.texts(words, program)}).Class == classifier.Heavy
+	return p.r.set.Argv(p.asked(p.texts(words, program))).Class == classifier.Heavy
 }
 
 func (p *plan) texts(words []word, program string) []string {

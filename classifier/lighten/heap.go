@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/headroomd/headroomd/classifier"
 )
 
 // heapFlags are V8's two spellings. It takes the last one that it is given.
@@ -16,6 +14,8 @@ var notNode = words("bun bunx deno esbuild biome oxlint rome swc rolldown rspack
 
 // nodeToo are programs of Node in other families.
 var nodeToo = words("playwright cypress puppeteer")
+
+var managers = words("npm npx pnpm pnpx yarn yarnpkg")
 
 // agents are packages of coding agents. One lives for days, and what it runs
 // would inherit its heap.
@@ -79,8 +79,10 @@ func (p *plan) node() bool {
 			}
 		}
 	}
-	v := p.r.set.Argv(classifier.Command{Argv: p.texts(p.words, p.program)})
-	return strings.HasPrefix(v.Family, "node-")
+	if managers[p.name] {
+		return true // whatever its script runs, the manager itself is Node
+	}
+	return strings.HasPrefix(p.r.set.Argv(p.asked(p.texts(p.words, p.program))).Family, "node-")
 }
 
 // heapIn bounds the heap in a value that the line gives to NODE_OPTIONS.

@@ -43,7 +43,7 @@ func Line(set *classifier.Set, line string, o Options) Result {
 	if len(line) > maxLine {
 		return same
 	}
-	before := set.Line(line)
+	before := set.LineIn(line, o.Dir, o.Files)
 	if before.Class != classifier.Heavy || !before.Parsed {
 		return same
 	}
@@ -56,7 +56,7 @@ func Line(set *classifier.Set, line string, o Options) Result {
 	if !ok {
 		return same
 	}
-	if !alike(before, set.Line(out)) {
+	if !alike(before, set.LineIn(out, o.Dir, o.Files)) {
 		return same
 	}
 	return Result{Line: out, Changes: r.changes, Edits: r.edits}
@@ -119,6 +119,7 @@ type rewrite struct {
 	said     map[string]bool
 	exported map[string]bool // variables that the line sets for all its commands
 	ninja    bool            // the line configures for Ninja
+	project  project
 }
 
 // say keeps a change, once.

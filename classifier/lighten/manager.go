@@ -103,14 +103,11 @@ func (p *plan) packageManager() {
 // end, nil if it is not known or needs none. More given words are those that the
 // line hands to it.
 func (p *plan) forScript(script string, given []word) []string {
-	if p.r.o.Script == nil {
-		return nil
-	}
 	dir, ok := p.dir()
 	if !ok {
 		return nil
 	}
-	text, ok := p.r.o.Script(dir, p.name, script)
+	text, ok := p.r.script(dir, p.name, script)
 	if !ok || len(text) > maxLine {
 		return nil
 	}
@@ -137,12 +134,9 @@ func (p *plan) forScript(script string, given []word) []string {
 
 // dir is where the manager looks for the package.
 func (p *plan) dir() (string, bool) {
-	dir := ""
-	if p.src != nil {
-		if p.src.lost || p.src.depth > 0 {
-			return "", false
-		}
-		dir = p.src.dir
+	dir, ok := p.where()
+	if !ok {
+		return "", false
 	}
 	for i, w := range p.words {
 		value, ok := "", false

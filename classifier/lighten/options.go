@@ -3,6 +3,8 @@ package lighten
 import (
 	"fmt"
 	"strings"
+
+	"github.com/headroomd/headroomd/classifier"
 )
 
 // Options is what a rewrite rests on.
@@ -22,10 +24,16 @@ type Options struct {
 	// empty one.
 	Env func(name string) (string, bool)
 
+	// Dir is the absolute path of where the command starts, and Files reads the
+	// project there: what `npm run NAME` starts is looked up in its package.json.
+	// Without either the names decide.
+	Dir   string
+	Files classifier.Files
+
 	// Script returns the text of a package's script: that of name in the
 	// package.json of dir, which is relative to where the command starts, ""
 	// being that place itself. manager is "npm", "pnpm", "yarn" or "bun". nil
-	// knows none.
+	// reads them through Files.
 	Script func(dir, manager, name string) (string, bool)
 }
 

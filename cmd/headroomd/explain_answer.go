@@ -79,17 +79,18 @@ func runningClaims(ctx context.Context, socket string) []admission.Claim {
 
 // line answers for a shell line.
 func (e *explainer) line(line string) answer {
-	v := lineByScripts(e.rules, line, projectHere())
-	return e.complete(answer{Command: line, Verdict: v.Verdict, Commands: v.Commands}, nil)
+	p := projectHere()
+	v := lineByScripts(e.rules, line, p)
+	return e.complete(answer{Command: line, Verdict: v.Verdict, Commands: v.Commands}, nil, p)
 }
 
 // command answers for one command, which belongs to the project p.
 func (e *explainer) command(c classifier.Command, p *projectFiles) answer {
-	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: byScripts(e.rules, c, p)}, c.Argv)
+	return e.complete(answer{Command: journal.Command(c.Argv), Verdict: byScripts(e.rules, c, p)}, c.Argv, p)
 }
 
 // complete fills in what every answer has. argv is nil for a shell line.
-func (e *explainer) complete(a answer, argv []string) answer {
+func (e *explainer) complete(a answer, argv []string, p *projectFiles) answer {
 	// An array is one also when it is empty: scripts go through it.
 	if a.Trace == nil {
 		a.Trace = []string{}
@@ -102,7 +103,7 @@ func (e *explainer) complete(a answer, argv []string) answer {
 	if a.Class == classifier.Heavy {
 		c := e.capNow()
 		a.Cap = &c
-		a.Lightened = e.lighter(a.Command, argv)
+		a.Lightened = e.lighter(a.Command, argv, p)
 	}
 	return a
 }

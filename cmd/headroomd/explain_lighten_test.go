@@ -23,7 +23,7 @@ func TestLighter(t *testing.T) {
 		{"nothing to do", "make", nil, "make", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := e.lighter(tt.line, tt.argv)
+			got := e.lighter(tt.line, tt.argv, projectHere())
 			if !strings.HasPrefix(got.Command, tt.want) || len(got.Changes) != tt.changes || got.Changes == nil {
 				t.Errorf("got %q, %q", got.Command, got.Changes)
 			}
@@ -38,11 +38,23 @@ func TestLighter(t *testing.T) {
 func TestLighterWithoutCap(t *testing.T) {
 	e := testExplainer(t)
 	e.cap, e.capAt = capAnswer{}, time.Now().Add(time.Hour)
-	if got := e.lighter("npm test", nil); got.Command != "npm test" || len(got.Changes) != 0 {
+	if got := e.lighter("npm test", nil, projectHere()); got.Command != "npm test" || len(got.Changes) != 0 {
 		t.Errorf("got %q, %q", got.Command, got.Changes)
 	}
 	e.config.Lighten = false
-	if got := e.lighter("make -j", nil); got.Command != "make -j" || len(got.Changes) != 0 {
+	if got := e.lighter("make -j", nil, projectHere()); got.Command != "make -j" || len(got.Changes) != 0 {
 		t.Errorf("lighten is off, but got %q", got.Command)
+	}
+}
+
+// The script that a line starts is looked up where the question is asked.
+func TestLighterByScript(t *testing.T) {
+	inProject(t, `"test": "jest --ci"`)
+	t.Setenv("NODE_OPTIONS", "")
+	e := testExplainer(t)
+	e.cap, e.capAt = capAnswer{MemoryMB: 690}, time.Now().Add(time.Hour)
+	got := e.line("npm test").Lightened
+	if want := "NODE_OPTIONS=--max-old-space-size=483 npm test -- --runInBand"; got == nil || got.Command != want {
+		t.Errorf("got %+v, want %q", got, want)
 	}
 }
