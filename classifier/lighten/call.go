@@ -149,14 +149,21 @@ func (p *plan) nested(w word) {
 	}
 }
 
-// heredocs rewrites a here-document that a shell reads its commands from, if
-// each byte of it stands for itself.
+// heredocs rewrites a here-document or here-string that a shell reads its
+// commands from, if each byte of it stands for itself.
 func (r *rewrite) heredocs(s *source, n *syntax.Stmt) {
 	call, ok := n.Cmd.(*syntax.CallExpr)
 	if !ok || len(n.Redirs) == 0 || len(call.Args) == 0 || len(call.Args) > 64 {
 		return
 	}
 	for _, redir := range n.Redirs {
+		if redir.Op == syntax.WordHdoc && redir.Word != nil && r.readsCommands(s, call) {
+			w := s.word(redir.Word, 0)
+			if w.inner.ok && !strings.Contains(s.banned, w.inner.quote) {
+				r.line(w.text, w.inner.pos, s.banned+w.inner.quote, s.depth+1)
+			}
+			continue
+		}
 		if redir.Op != syntax.Hdoc || redir.Hdoc == nil {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 var heapFlags = option{long: []string{"--max-old-space-size", "--max_old_space_size"}}
 
 // notNode are programs of Node's families that no V8 flag of Node reaches.
-var notNode = words("bun bunx deno esbuild biome oxlint rome swc rolldown rspack")
+var notNode = words("bun bunx deno esbuild biome oxlint rome swc rolldown rspack nvm fnm volta n")
 
 // nodeToo are programs of Node in other families.
 var nodeToo = words("playwright cypress puppeteer")
@@ -59,6 +59,11 @@ func (p *plan) heap() {
 	next, say := p.bounded(old)
 	if next == old {
 		return
+	}
+	if p.src != nil {
+		if _, ok := quote(next, p.src.banned); !ok {
+			return // the workers may be fewer all the same
+		}
 	}
 	p.ops = append(p.ops, op{before, *p.front, []string{"NODE_OPTIONS=" + next}})
 	p.said = append(p.said, say)
@@ -147,9 +152,9 @@ func (p *plan) bounded(old string) (next, say string) {
 		if !ok || err != nil || have <= mb {
 			return old, ""
 		}
-		fields[i] = fmt.Sprintf("%s=%d", flag, mb)
-		return strings.Join(fields, " "), fmt.Sprintf("NODE_OPTIONS: %s → %s (%s)", short(f), fields[i], p.heapWhy())
+		lower, at := fmt.Sprintf("%s=%d", flag, mb), strings.LastIndex(old, f)
+		return old[:at] + lower + old[at+len(f):], fmt.Sprintf("NODE_OPTIONS: %s → %s (%s)", short(f), lower, p.heapWhy())
 	}
 	size := fmt.Sprintf("%s=%d", heapFlags.long[0], min(mb, maxHeapMB))
-	return strings.Join(append(fields, size), " "), fmt.Sprintf("NODE_OPTIONS: %s added (%s)", size, p.heapWhy())
+	return strings.TrimSpace(strings.TrimSpace(old) + " " + size), fmt.Sprintf("NODE_OPTIONS: %s added (%s)", size, p.heapWhy())
 }

@@ -72,6 +72,7 @@ func TestEnvironment(t *testing.T) {
 	testLines(t, o, []lineTest{
 		{"larger heap", "npm test", "NODE_OPTIONS='--max-old-space-size=483 --no-warnings' npm test"},
 		{"there is no quote left", `bash -c "sh -c 'npm test'"`, ""},
+		{"no quote is left, but a worker", `bash -c "sh -c 'npx jest'"`, `bash -c "sh -c 'npx jest --runInBand'"`},
 	})
 }
 

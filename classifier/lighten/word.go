@@ -132,9 +132,40 @@ func (t *text) parts(parts []syntax.WordPart, quoted bool) {
 				t.b.WriteString(n)
 				continue
 			}
+			if program := located(part); program != "" && t.b.Len() == 0 {
+				t.b.WriteString(program)
+				continue
+			}
 			t.unknown(quoted)
 		}
 	}
+}
+
+// located is the program whose path a $(which npm) or $(command -v npm) prints;
+// "" for any other part.
+func located(part syntax.WordPart) string {
+	c, ok := part.(*syntax.CmdSubst)
+	if !ok || len(c.Stmts) != 1 {
+		return ""
+	}
+	call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 || len(call.Args) > 3 {
+		return ""
+	}
+	last := call.Args[len(call.Args)-1].Lit()
+	switch call.Args[0].Lit() {
+	case "which":
+	case "command":
+		if call.Args[1].Lit() != "-v" {
+			return ""
+		}
+	default:
+		return ""
+	}
+	if strings.HasPrefix(last, "-") {
+		return ""
+	}
+	return last
 }
 
 // unknown marks what is not known. Quoted it is one word, and no option.
