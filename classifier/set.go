@@ -82,21 +82,36 @@ func New(o Options) (*Set, []error) {
 }
 
 // load compiles the embedded files, in the order of their names, and the
-// owner's. Files of the owner's with a fault are left out, which may show a
-// fault in another one that needed them: so often is it done again.
+// owner's.
 func load(own []File) (*Set, []error) {
-	var files []*ruleFile
 	entries, err := builtinFiles.ReadDir("rules")
 	if err != nil {
 		panic("classifier: the embedded rules cannot be read: " + err.Error())
 	}
+	var names []string
 	for _, e := range entries {
-		data, err := builtinFiles.ReadFile("rules/" + e.Name())
+		names = append(names, e.Name())
+	}
+	return loadOver(embedded(names...), own)
+}
+
+func embedded(names ...string) []*ruleFile {
+	var files []*ruleFile
+	for _, name := range names {
+		data, err := builtinFiles.ReadFile("rules/" + name)
 		if err != nil {
 			panic("classifier: the embedded rules cannot be read: " + err.Error())
 		}
-		files = append(files, parseFile(e.Name(), data, false))
+		files = append(files, parseFile(name, data, false))
 	}
+	return files
+}
+
+// loadOver compiles files and the owner's. Those of the owner's with a fault
+// are left out, which may show a fault in another one that needed them: so
+// often is it done again.
+func loadOver(files []*ruleFile, own []File) (*Set, []error) {
+	files = slices.Clip(files)
 	for _, f := range own {
 		files = append(files, parseFile(f.Name, f.Data, true))
 	}
