@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -18,13 +19,34 @@ func BenchmarkArgv(b *testing.B) {
 	}
 }
 
-// BenchmarkLine is one line of about 100 characters: the target is 25 µs.
+const line100 = `cd pyapp && source .venv/bin/activate && CI=1 timeout 120 python -m pytest -q tests/unit 2>&1 | tail -5`
+
+// BenchmarkLine is one line of about 100 characters, for which the target is 25
+// µs, and longer ones of the same: the time a byte must not grow.
 func BenchmarkLine(b *testing.B) {
 	s := Builtin()
-	const line = `cd pyapp && source .venv/bin/activate && CI=1 timeout 120 python -m pytest -q tests/unit 2>&1 | tail -5`
+	for _, size := range []struct {
+		name string
+		n    int
+	}{{"100B", 1}, {"10KB", 100}, {"1MB", 10_000}} {
+		line := strings.Repeat(line100+"\n", size.n)
+		b.Run(size.name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Line(line)
+			}
+		})
+	}
+}
+
+// BenchmarkScript is `npm test` with a look into package.json.
+func BenchmarkScript(b *testing.B) {
+	s := Builtin()
+	c := Command{Argv: []string{"node", "/usr/bin/npm", "run", "check"}, Exe: "/usr/bin/node", Cwd: "/p", Files: project1}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Line(line)
+		s.Argv(c)
 	}
 }
 
@@ -51,6 +73,24 @@ func TestLightAllocations(t *testing.T) {
 		if got := testing.AllocsPerRun(100, func() { s.Argv(c) }); got > 2 {
 			t.Errorf("%s: %v allocations, want at most 2", name, got)
 		}
+	}
+}
+
+// TestLinear compares work that no busy machine changes: a line ten times as
+// long makes ten times the garbage.
+func TestLinear(t *testing.T) {
+	s := Builtin()
+	bytes := func(n int) float64 {
+		line := strings.Repeat(line100+"\n", n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.Line(line)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	bytes(10)
+	if small, large := bytes(100), bytes(1000); large > 12*small {
+		t.Errorf("10 KB make %.0f bytes of garbage, 100 KB %.0f", small, large)
 	}
 }
 

@@ -4,14 +4,20 @@ import "strings"
 
 // The parser recurses, and a Go stack grows to 1 GB before the process dies. A
 // line is therefore refused when it holds more of what may open a level than
-// any real script does: `$((1,1,1…` of 1 MB took 512 MB of stack.
+// any real script does: `$((1,1,1…` of 1 MB took 512 MB of stack. What closes a
+// level is not counted: to know it from a bracket in a text takes a parser. So
+// source code in a here-document counts in full, some 50 in a KB.
 const (
-	maxOpeners   = 2000   // parentheses, braces, pipes, keywords: real scripts stay below 200
-	maxOperators = 20_000 // of arithmetic and tests, where the line has any
+	maxOpeners   = 10_000    // parentheses, braces, pipes, keywords: 66 MB of stack if all are nested
+	maxOperators = 20_000    // of arithmetic and tests, where the line has any
+	maxParsed    = 256 << 10 // bytes: 40 MB as a tree at worst, and an exec takes no argument over 128 KB
 )
 
 // tooDeep counts what may open a level for the parser.
 func tooDeep(line string) bool {
+	if len(line) > maxParsed {
+		return true
+	}
 	openers, operators := 0, 0
 	for i := range len(line) {
 		switch line[i] {

@@ -61,7 +61,7 @@ func FuzzLine(f *testing.F) {
 // Long hostile lines and argument lists are answered in a time and a memory
 // that their length bounds. The kernel gives no argument over 128 KB.
 func TestLongInput(t *testing.T) {
-	const mb = 1 << 18
+	const mb = 1 << 18 // of each; of some below four times that
 	inputs := map[string]string{
 		"openers":     strings.Repeat("(", mb),
 		"commands":    strings.Repeat("a;", mb/2),
@@ -91,18 +91,39 @@ func TestLongInput(t *testing.T) {
 		"tildes":      "$((" + strings.Repeat("~", mb),
 		"subscripts":  "a[" + strings.Repeat("1=", mb/2) + "1]=2",
 		"dquotes":     strings.Repeat(`"$(`, mb/3),
+		"hostile":     strings.Repeat("bash -c 'bash -c \"", mb/18),
+		"variables":   "a='" + strings.Repeat("make ", 200) + "';" + strings.Repeat("$a;", mb/3),
+		"heredocs":    strings.Repeat("sh <<a\nmake\na\n", mb/14),
+		"herestrings": strings.Repeat("sh <<<'make';", mb/13),
+		"line":        "sh -c '" + strings.Repeat("sh -c make;", mb/11) + "'",
+		"lines":       "hyperfine " + strings.Repeat("'make -n' ", mb/10),
+		"carriers":    strings.Repeat("sudo ", mb/5) + "make",
+		"options":     "docker exec " + strings.Repeat("-a ", mb/3),
+		"scripts":     strings.Repeat("npm t;", mb/6),
+		"moves":       strings.Repeat("cd a;npm t;", mb/11),
+		"not UTF-8":   strings.Repeat("\xff\x00", mb/2),
+
+		"1 MB of openers":  strings.Repeat("(", 4*mb),
+		"1 MB of $(":       strings.Repeat("$(", 2*mb),
+		"1 MB of doubling": strings.Repeat("a=$a$a;", 4*mb/7),
+		"1 MB of quotes":   strings.Repeat(`'"`, 2*mb),
+		"1 MB of words":    strings.Repeat("make tests ", 4*mb/11),
+		"one of 1 MB":      strings.Repeat("a", 4*mb),
 	}
+	const limit = time.Minute // the slowest takes 0.3 s, or 3 s with the race detector on a busy machine
 	for name, line := range inputs {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			Builtin().Line(line)
-			if d := time.Since(start); d > 10*time.Second {
+			Builtin().LineIn(line, "/p", project1)
+			if d := time.Since(start); d > limit {
 				t.Errorf("Line took %v", d)
 			}
 			start = time.Now()
 			Builtin().Argv(Command{Argv: []string{"sh", "-c", line}})
 			Builtin().Argv(Command{Argv: append([]string{"gcc"}, strings.Fields(line)...)})
-			if d := time.Since(start); d > 10*time.Second {
+			Builtin().Argv(Command{Argv: []string{"npm", "run", line, line}, Cwd: "/p", Files: project1})
+			Builtin().Argv(Command{Argv: []string{line, line}, Exe: line})
+			if d := time.Since(start); d > limit {
 				t.Errorf("Argv took %v", d)
 			}
 		})

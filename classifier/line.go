@@ -38,9 +38,9 @@ func (s *Set) Line(line string) LineVerdict { return s.LineIn(line, "", nil) }
 // What `npm run NAME` and its likes start is looked up in the package.json
 // there, or where a cd of the line goes; what that cannot tell, the name does.
 func (s *Set) LineIn(line, cwd string, files Files) LineVerdict {
-	t := &trace{}
+	t := &trace{steps: make([]string, 0, 12)} // most lines need no more
 	j := judge{s: s, t: t, look: newProject(cwd, files)}
-	w := lineWalk{j: &j, keep: true}
+	w := lineWalk{j: &j, keep: true, commands: make([]CommandVerdict, 0, 4)}
 	r := w.run(line)
 	if s.extra != nil || s.exclude != nil {
 		r = s.applyPatterns(r, t, []string{line}, nil)
@@ -152,7 +152,7 @@ func (w *lineWalk) run(line string) result {
 	w.best = result{reason: "no command of the line is known"}
 	w.room, w.again = maxRoom, maxRoom
 	if tooDeep(line) {
-		w.words(line, "nests too deeply to be parsed")
+		w.words(line, "is too long, or nests too deeply, to be parsed")
 		return w.best
 	}
 	p := parsers.Get().(*syntax.Parser)
