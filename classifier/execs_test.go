@@ -1,6 +1,11 @@
 package classifier
 
-import "testing"
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+)
 
 func TestLines(t *testing.T) {
 	for _, tt := range []struct {
@@ -134,4 +139,32 @@ func TestExecs(t *testing.T) {
 			t.Errorf("%q of %s: got %s (%s: %s), want %s", tt.argv, tt.exe, got.Class, got.Rule, got.Reason, tt.want)
 		}
 	}
+}
+
+// TestRecordedExecs are the argument lists that installed tools and their
+// workers run with, written down with their class before they were tried.
+func TestRecordedExecs(t *testing.T) {
+	f, err := os.Open("testdata/execs.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := Builtin()
+	var got score
+	in := bufio.NewScanner(f)
+	for in.Scan() {
+		var r argvRow
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		v := s.Argv(Command{Argv: r.Argv, Exe: r.Exe})
+		got.add(r.Label == string(Heavy), v.Class == Heavy)
+		if string(v.Class) != r.Label {
+			t.Errorf("%q of %s: got %s (%s: %s), want %s", r.Argv, r.Exe, v.Class, v.Rule, v.Reason, r.Label)
+		}
+	}
+	if err := in.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("execs: %+v recall %.4f precision %.4f", got, got.recall(), got.precision())
 }

@@ -12,7 +12,7 @@ func (s *Set) contradicts(name, exe string) bool {
 		return false
 	}
 	real := base(exe)
-	if real == name || real == "" {
+	if real == name || real == "" || versionOf(exe, real, name) {
 		return false
 	}
 	if p := s.lookup(real); p != nil && p.interp != nil {
@@ -30,6 +30,17 @@ func (s *Set) contradicts(name, exe string) bool {
 		}
 	}
 	return true
+}
+
+// versionOf reports whether exe is a version of name by its place: programs
+// that update themselves keep ~/.local/share/claude/versions/2.0.1.
+func versionOf(exe, real, name string) bool {
+	if real[0] < '0' || real[0] > '9' || name == "" {
+		return false
+	}
+	dirs := exe[:strings.LastIndexByte(exe, '/')+1]
+	i := strings.LastIndex(dirs, name)
+	return i > 0 && dirs[i-1] == '/' && dirs[i+len(name):] != "" && dirs[i+len(name)] == '/'
 }
 
 // hasPart reports whether part is one of the pieces of name between dashes or

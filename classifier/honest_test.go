@@ -26,6 +26,9 @@ func TestHonesty(t *testing.T) {
 		{"an extension", "/x/bun.exe", []string{"bun", "install"}, Heavy},
 		{"deleted binary", "/usr/bin/make (deleted)", []string{"make"}, Heavy},
 		{"title of a script", "/usr/bin/node", []string{"npm test"}, Heavy},
+		{"a version by its place", "/home/pi/.local/share/claude/versions/2.0.1", []string{"claude", "-p", "x"}, Heavy},
+		{"a version of another", "/home/pi/.local/share/claude/versions/2.0.1", []string{"make"}, Light},
+		{"a number alone", "/7", []string{"make"}, Light},
 		{"gmake", "/usr/bin/make", []string{"gmake"}, Heavy},
 	}
 	for _, tt := range tests {
