@@ -45,6 +45,9 @@ func (s *Set) LineIn(line, cwd string, files Files) LineVerdict {
 	if s.extra != nil || s.exclude != nil {
 		r = s.applyPatterns(r, t, []string{line}, nil)
 	}
+	if len(w.commands) == 1 && !r.heavy && r.rule == nil {
+		r.reason = w.commands[0].Reason // what the only command is says more
+	}
 	v := LineVerdict{Parsed: !w.fallback, Commands: w.commands}
 	v.Verdict = s.verdict(r, t)
 	v.Trace[len(v.Trace)-1] = lineConclusion(v.Verdict)

@@ -25,7 +25,7 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 	}
 	line(mark, "sees", src.Name+": "+src.Why)
 	if src.ReportAll {
-		line("--", "", "a pattern of yours has no program name: every exec is reported, which costs a little more")
+		line("--", "", "every exec is reported, which costs a little more: no program name is in "+src.ReportAllWhy)
 	}
 	if tier.Catch {
 		line("ok", "stops", tier.CatchWhy)

@@ -39,12 +39,12 @@ const maxFaultsTold = 20
 // mistake in a file of rules must not leave the machine unguarded.
 func reportFaults(faults []error, log *slog.Logger, record func(journal.Record)) {
 	tell := func(reason string) {
-		log.Warn("rules", "err", reason)
-		record(journal.Record{Event: journal.Rules, Reason: reason})
+		log.Warn("mistake in the rules", "err", reason)
+		record(journal.Record{Event: journal.Rules, Reason: "mistake in the rules: " + reason})
 	}
 	for i, err := range faults {
 		if i == maxFaultsTold {
-			tell(fmt.Sprintf("%d more faults: see headroomd rules check", len(faults)-i))
+			tell(fmt.Sprintf("%d more; headroomd rules check tells all", len(faults)-i))
 			return
 		}
 		tell(journal.Escape(err.Error(), 500))

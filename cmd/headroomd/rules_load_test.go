@@ -163,7 +163,7 @@ func TestReportFaults(t *testing.T) {
 	var log strings.Builder
 	var records []journal.Record
 	reportFaults(faults, slog.New(slog.NewTextHandler(&log, nil)), func(r journal.Record) { records = append(records, r) })
-	want := filepath.Join(dir, "10-broken.toml") + `:2: unknown key "x"`
+	want := "mistake in the rules: " + filepath.Join(dir, "10-broken.toml") + `:2: unknown key "x"`
 	if len(records) != 1 || records[0].Event != journal.Rules || records[0].Reason != want {
 		t.Errorf("journal: %+v, want %q", records, want)
 	}
@@ -177,7 +177,7 @@ func TestReportFaults(t *testing.T) {
 		many[i] = errors.New("x")
 	}
 	reportFaults(many, slog.New(slog.DiscardHandler), func(r journal.Record) { records = append(records, r) })
-	if len(records) != maxFaultsTold+1 || !strings.HasPrefix(records[maxFaultsTold].Reason, "7 more faults") {
+	if len(records) != maxFaultsTold+1 || !strings.Contains(records[maxFaultsTold].Reason, "7 more;") {
 		t.Errorf("%d records, the last %+v", len(records), records[len(records)-1])
 	}
 }
