@@ -152,6 +152,10 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 	if m.AvailableMB >= 0 {
 		r.AvailableMB, r.ReserveMB = m.AvailableMB, l.ReserveMB
 	}
+	if never := g.tooLarge(j, m, l); never != "" {
+		j.note = never
+		r.Notes = []string{never}
+	}
 	g.ask(j)
 	mine, standing := g.turn(j, m, l)
 	if mine != nil {

@@ -30,6 +30,10 @@ func (g *Governor) begin(f caughtFinding, k kin, never string) {
 	if m.AvailableMB >= 0 {
 		r.AvailableMB, r.ReserveMB = m.AvailableMB, l.ReserveMB
 	}
+	if never := g.tooLarge(j, m, l); never != "" {
+		j.note = never
+		r.Notes = []string{never}
+	}
 	if !g.enforces() {
 		letGo(f.catch)
 		g.observe(j, r, m, l)
@@ -41,6 +45,9 @@ func (g *Governor) begin(f caughtFinding, k kin, never string) {
 	mine, standing := g.turn(j, m, l)
 	o := order{verb: verbPlace, jobID: j.id, unit: "headroom-" + j.id + ".scope", catch: f.catch, exec: *x, tree: x.Late}
 	r.Event = journal.Captured
+	if j.waits.never != "" && g.book.Slots() > 1 {
+		r.Notes = append(r.Notes, "not made to wait: "+j.waits.never)
+	}
 	switch {
 	case mine == nil && g.holds():
 		g.record(r)
@@ -121,10 +128,6 @@ func (g *Governor) turn(j *job, m admission.Machine, l admission.Limits) (mine *
 func (g *Governor) recordHeld(j *job, s admission.Standing, event string) {
 	r := g.about(j)
 	r.Event, r.Reason, r.Behind, r.MissingMB, r.Position = event, s.Why, s.Behind, s.MissingMB, s.Position
-	if s.Never != "" {
-		j.note = s.Never
-		r.Notes = []string{s.Never}
-	}
 	g.record(r)
 }
 

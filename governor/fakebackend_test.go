@@ -193,7 +193,7 @@ func (b *fakeBackend) Join(ctx context.Context, sc contain.Scope, x proc.Exec, t
 
 func (b *fakeBackend) SetLimits(_ context.Context, sc contain.Scope, l contain.Limits) (contain.Scope, error) {
 	// Each at a time of its own: two placers at once have no order.
-	time.Sleep(time.Duration(sc.Main.PID/10%97) * time.Millisecond)
+	time.Sleep(time.Duration(sc.Main.PID/10%97+3) * time.Millisecond)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tell("limit %s to %d MB", sc.Unit, l.MemoryMax>>20)

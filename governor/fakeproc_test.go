@@ -29,6 +29,8 @@ type fakeProcess struct {
 	elsewhereMB     float64 // of it, what was charged to the cgroup that it came from
 	idle            bool    // uses no CPU; others use a whole one
 	lock            bool    // descriptor 9 is locked
+	ignored         uint64  // signals, the first in bit 0
+	stdin           string  // what descriptor 0 leads to; "" unknown
 	in, out         int     // pipes that descriptors 0 and 1 lead into; 0 none
 }
 
@@ -167,8 +169,9 @@ func (p *fakeProc) write(n *fakeProcess) {
 	files := map[string]string{
 		"stat": fmt.Sprintf("%d (%s) %c %d %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n",
 			n.pid, n.comm, n.state, n.ppid, n.pgid, n.pgid, n.start),
-		"status": fmt.Sprintf("Name:\t%s\nUid:\t%d\t%d\t%d\t%d\nRssAnon:\t%d kB\nRssFile:\t0 kB\nRssShmem:\t0 kB\n",
-			n.comm, n.uid, n.euid, n.euid, n.euid, kb),
+		"status": fmt.Sprintf("Name:\t%s\nUid:\t%d\t%d\t%d\t%d\nRssAnon:\t%d kB\nRssFile:\t0 kB\nRssShmem:\t0 kB\n"+
+			"SigPnd:\t0\nShdPnd:\t0\nSigBlk:\t0\nSigIgn:\t%x\nSigCgt:\t0\n",
+			n.comm, n.uid, n.euid, n.euid, n.euid, kb, n.ignored),
 		"cmdline":  strings.Join(append(n.argv, ""), "\x00"),
 		"cgroup":   "0::" + n.cgroup + "\n",
 		"loginuid": login,
@@ -190,6 +193,9 @@ func (p *fakeProc) write(n *fakeProcess) {
 // writeDescriptors gives a process its pipes and its lock.
 func (p *fakeProc) writeDescriptors(n *fakeProcess) {
 	p.t.Helper()
+	if n.in == 0 && n.out == 0 && !n.lock && n.stdin == "" {
+		return
+	}
 	for _, sub := range []string{"fd", "fdinfo"} {
 		if err := os.MkdirAll(filepath.Join(p.dir(n.pid), sub), 0o755); err != nil {
 			p.t.Fatal(err)
@@ -204,6 +210,9 @@ func (p *fakeProc) writeDescriptors(n *fakeProcess) {
 		}
 		p.replace(n.pid, fmt.Sprintf("fd/%d", fd), func(path string) error { return os.Symlink(fmt.Sprintf("pipe:[%d]", pipe), path) })
 		info(fd, fmt.Sprintf("pos:\t0\nflags:\t0%d\nmnt_id:\t14\n", fd))
+	}
+	if n.stdin != "" {
+		p.replace(n.pid, "fd/0", func(path string) error { return os.Symlink(n.stdin, path) })
 	}
 	if n.lock {
 		info(9, "pos:\t0\nflags:\t0100001\nmnt_id:\t14\nlock:\t1: FLOCK  ADVISORY  WRITE 812 00:1e:77 0 EOF\n")

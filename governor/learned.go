@@ -22,6 +22,16 @@ func (g *Governor) recall(j *job, x *proc.Exec) {
 	}
 }
 
+// tooLarge says that a job peaked at more than it can ever be given here;
+// empty when it did not, or when nothing is known.
+func (g *Governor) tooLarge(j *job, m admission.Machine, l admission.Limits) string {
+	var ours int64
+	for _, c := range g.book.Holders() {
+		ours += max(c.UsedMB, 0)
+	}
+	return admission.TooLarge(m, l, ours, j.peak.mb, j.peak.runs)
+}
+
 // learn keeps the peak of a job that ran to its own end. One that was stopped,
 // or lost a process to its cap, might have needed more; one that no reading saw
 // says nothing.

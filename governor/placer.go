@@ -42,6 +42,8 @@ type order struct {
 	scope   contain.Scope
 	caught  float64 // MB touched before the scope was: taken off the cap
 	why     string  // of a join
+
+	attended bool // of a finish: the source tells of its execs already
 }
 
 type verb string
@@ -246,7 +248,7 @@ func (p *placer) join(ctx context.Context, o order) outcome {
 
 func (p *placer) finish(ctx context.Context, o order) outcome {
 	out := outcome{order: o, scope: o.scope, usage: p.backend.Usage(o.scope)}
-	if o.scope.CgroupID != 0 {
+	if o.scope.CgroupID != 0 && !o.attended {
 		if err := p.sight.Attend(o.scope.CgroupID); err != nil {
 			p.log.Warn("attend again to a job's cgroup", "job", o.jobID, "err", err)
 		}

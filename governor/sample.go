@@ -179,9 +179,9 @@ func (g *Governor) measureRunning(j *job, m sample) {
 		g.calm(j, m.usage)
 	}
 	switch empty := len(m.usage.Procs) == 0; {
-	case empty && j.state != Lingering && (!j.isolated || j.run != nil && j.joining == 0):
-		// Without a scope there is nothing to join, and who asked waits for its
-		// end.
+	case empty && j.state != Lingering && (!j.isolated || j.joining == 0 && (j.run != nil || j.stopped)):
+		// Without a scope there is nothing to join; who asked waits for its end;
+		// and to what was ended nothing is to be added.
 		g.advance(j, stepEmpty)
 		g.finish(j, stepLingered, "")
 	case empty && j.state != Lingering:

@@ -17,6 +17,9 @@ type Notes interface {
 // waits are over by then, and nobody takes two seconds for a hang.
 const waitingAfter = 2 * time.Second
 
+// idleStart is the most that is waited for memory while no job runs.
+const idleStart = 10 * time.Second
+
 // tellWaiting tells the callers and the askers of what waits where they stand.
 func (g *Governor) tellWaiting() {
 	now := time.Now()
@@ -62,7 +65,11 @@ func (g *Governor) tellRefused(j *job, s admission.Standing) {
 func (g *Governor) wait(j *job, s admission.Standing) note.Wait {
 	w := note.Wait{Program: j.program, Ahead: max(s.Position-1, 0), MissingMB: s.MissingMB}
 	if !g.refuses(j) {
-		w.AtMost = max(j.waits.patience-time.Since(j.waits.since), 0)
+		most := j.waits.patience
+		if g.book.Slots() == 0 {
+			most = min(most, idleStart)
+		}
+		w.AtMost = max(most-time.Since(j.waits.since), 0)
 	}
 	if b := g.jobs[s.Behind]; b != nil {
 		w.Behind = note.Holder{Name: b.program, PID: b.root.PID, Age: time.Since(b.since)}

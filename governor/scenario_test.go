@@ -197,6 +197,7 @@ func (s statement) leftScope() contain.Scope {
 	return contain.Scope{
 		Unit: unit, Cgroup: "/user.slice/" + unit, CgroupID: 77, MemoryController: true,
 		MemoryMax: uint64(s.number("cap", 0)) << 20, MemorySwapMax: contain.Infinity,
+		Frozen: len(s.args) > 1 && s.args[1] == "frozen",
 	}
 }
 

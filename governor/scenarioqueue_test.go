@@ -55,7 +55,7 @@ func (w *world) run(s statement) {
 		last := ""
 		err := w.gov.Admit(ctx, r, func(u RunUpdate) {
 			if line := updateLine(u); line != last {
-				time.Sleep(time.Duration(pid/10) * time.Millisecond) // no two at once: they have no order
+				time.Sleep(time.Duration(pid/10+7) * time.Millisecond) // no two at once: they have no order
 				w.act("run %d is told: %s", pid, line)
 				last = line
 			}

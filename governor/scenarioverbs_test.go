@@ -11,8 +11,9 @@ import (
 //	                                    while it runs: a reload
 //	memory total=MB available=MB swap=MB
 //	backend place=D join=D release=D refuse=R place-error=E join-error=E no-scopes no-controller
-//	scope UNIT cap=MB                   left by an earlier run
-//	proc PID [ppid=] [pgid=] [uid=] [login=] [cgroup=] [rss=MB] [in=PIPE] [out=PIPE] [lock] -- ARGV…
+//	scope UNIT cap=MB [frozen]          left by an earlier run
+//	proc PID [ppid=] [pgid=] [uid=] [login=] [cgroup=] [rss=MB] [in=PIPE] [out=PIPE]
+//	                                    [stdin=PATH] [start=now] [lock] -- ARGV…
 //	exec PID [catch=stopped|running|none] [late=true] [as proc] -- ARGV…
 //	                                    in a process that is there, or a new child of the shell
 //	grow PID MB · exit PID… · oom PID peak=MB · remove PID (its scope) · lose N
@@ -31,7 +32,11 @@ func (w *world) apply(s statement) {
 	case "backend":
 		w.setBackend(s)
 	case "scope":
-		w.backend.with(func(b *fakeBackend) { b.left = append(b.left, s.leftScope()) })
+		w.backend.with(func(b *fakeBackend) {
+			sc := s.leftScope()
+			sc.CgroupID += uint64(len(b.left))
+			b.left = append(b.left, sc)
+		})
 	case "proc":
 		w.proc.add(s.process(0))
 	case "exec":
@@ -73,7 +78,10 @@ func (w *world) apply(s statement) {
 func (s statement) process(pgid int) fakeProcess {
 	n := fakeProcess{pid: s.arg(0), ppid: s.number("ppid", shell), pgid: s.number("pgid", pgid), argv: s.argv,
 		exe: "/usr/bin/" + s.argv[0], uid: uint32(s.number("uid", 0)), login: uint32(s.number("login", s.number("uid", 0))),
-		cgroup: s.word("cgroup", ""), rssMB: float64(s.number("rss", 0)), in: s.number("in", 0), out: s.number("out", 0)}
+		cgroup: s.word("cgroup", ""), rssMB: float64(s.number("rss", 0)), in: s.number("in", 0), out: s.number("out", 0), stdin: s.word("stdin", "")}
+	if s.word("start", "") == "now" {
+		n.start = TicksNow()
+	}
 	for _, word := range s.args[1:] {
 		n.lock = n.lock || word == "lock"
 	}

@@ -126,6 +126,10 @@ func (g *Governor) inForce(j *job, out outcome) {
 
 // notHeld notes that a job which was to wait runs, since it could not be frozen.
 func (g *Governor) notHeld(j *job) {
+	r := g.about(j)
+	r.Event, r.MemoryCapMB = journal.Changed, j.capMB
+	r.Reason = "it could not be made to stand still, so it runs and does not wait for its turn"
+	g.record(r)
 	if j.waits.start == nil {
 		g.book.Hold(j.id, j.waits.user, min(j.capMB, j.provisionalMB), j.capMB)
 	}
@@ -188,7 +192,7 @@ func (g *Governor) finish(j *job, s step, why string) {
 	if !j.isolated {
 		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
 	} else {
-		g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope})
+		g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope, attended: j.attended})
 	}
 	g.look()
 }

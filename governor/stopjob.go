@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/headroomd/headroomd/governor/journal"
 )
@@ -44,7 +45,8 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 		return fmt.Errorf("stop %s: %w", id, ErrNotYours)
 	case j.state == Held && j.run != nil && j.scope.Cgroup == "":
 		g.recordStop(j, by)
-		j.run.tell(RunUpdate{State: RunRefused, Job: j.id, Why: "it was stopped while it waited", SwapCapMB: -1}, true)
+		j.run.tell(RunUpdate{State: RunRefused, Job: j.id, Why: "it was stopped while it waited", SwapCapMB: -1,
+			WaitedS: time.Since(j.waits.since).Seconds()}, true)
 		g.drop(j, stepLeft)
 		done <- nil
 		return nil
