@@ -146,8 +146,8 @@ func (j *judge) runScript(dir, name, text string) scriptAnswer {
 		return a
 	}
 	l.text += len(text)
-	if j.t != nil {
-		j.t.add("the script in %s is %s", shown(dir), shown(text))
+	if j.t != nil && name != "" {
+		j.t.add("the script %s in %s is %s", shown(name), shown(dir), shown(text))
 	}
 	noted, unsure, at := l.noted, l.unsure, l.dir
 	l.noted, l.unsure, l.dir = 0, false, dir
