@@ -155,6 +155,10 @@ func (p *plan) bounded(old string) (next, say string) {
 		lower, at := fmt.Sprintf("%s=%d", flag, mb), strings.LastIndex(old, f)
 		return old[:at] + lower + old[at+len(f):], fmt.Sprintf("NODE_OPTIONS: %s → %s (%s)", short(f), lower, p.heapWhy())
 	}
+	why := p.heapWhy()
+	if mb > maxHeapMB {
+		why = fmt.Sprintf("Node's own limit on a large machine, below %s", why)
+	}
 	size := fmt.Sprintf("%s=%d", heapFlags.long[0], min(mb, maxHeapMB))
-	return strings.TrimSpace(strings.TrimSpace(old) + " " + size), fmt.Sprintf("NODE_OPTIONS: %s added (%s)", size, p.heapWhy())
+	return strings.TrimSpace(strings.TrimSpace(old) + " " + size), fmt.Sprintf("NODE_OPTIONS: %s added (%s)", size, why)
 }

@@ -110,6 +110,14 @@ func TestLargeMachine(t *testing.T) {
 	})
 }
 
+func TestLargeHeapIsSaid(t *testing.T) {
+	got := Line(classifier.Builtin(), "npm ci", Options{CPUs: 16, CapMB: 32000}).Changes
+	want := "NODE_OPTIONS: --max-old-space-size=4096 added (Node's own limit on a large machine, below 70 % of 32000 MB)"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestXdist(t *testing.T) {
 	o := small
 	o.Xdist = true
