@@ -82,3 +82,25 @@ func (w *lineWalk) value(name string) (string, bool) {
 	}
 	return "", false
 }
+
+// guess reads a command word that only the environment knows: $PYTHON is
+// python and "$MAKE" is make by their names, and what else stands unquoted
+// before a command is most often a wrapper or nothing ($SUDO, $DRY_RUN).
+func (w *lineWalk) guess(words []string) []string {
+	name := strings.ToLower(strings.Trim(words[0], "${}"))
+	p := w.j.s.lookup(name)
+	known := p != nil && (len(p.rules) > 0 || len(p.carriers) > 0 || p.interp != nil)
+	if !known && (words[0][0] == '{' || len(words) == 1) {
+		return words
+	}
+	guessed := append(make([]string, 0, len(words)), words...)
+	if known {
+		guessed[0] = name
+	} else {
+		guessed = guessed[1:]
+	}
+	if w.j.t != nil {
+		w.j.t.add("%s is known only to the environment: taken for %s", shown(words[0]), shown(guessed[0]))
+	}
+	return guessed
+}

@@ -226,6 +226,9 @@ func (w *lineWalk) judge(words []string) {
 	if words[0] == "shift" && len(w.params) > 0 {
 		w.params = w.params[1:]
 	}
+	if c := words[0]; len(c) > 1 && (c[0] == '$' || c[0] == '{') {
+		words = w.guess(words)
+	}
 	if w.j.look != nil {
 		w.j.look.moved(words)
 	}
@@ -263,6 +266,10 @@ func builtinCarries(words []string) (rest []string, isLine bool) {
 	switch words[0] {
 	case "eval":
 		return words[1:], true
+	case "trap": // what runs at the end runs
+		if n := len(words); n > 2 && (words[n-1] == "EXIT" || words[n-1] == "0") {
+			return words[1:2], true
+		}
 	case ".", "source":
 		if len(words) > 1 && base(words[1]) == "piped-installer" {
 			return words[1:2], false

@@ -34,6 +34,9 @@ func TestLine(t *testing.T) {
 		{"bash -c", `bash -lc 'cd x && npm test'`, Heavy, "node-npm-test"},
 		{"eval", `eval "npm test -- -w"`, Heavy, "node-npm-test"},
 		{"exec", "exec make", Heavy, "make"},
+		{"trap at the end", "trap 'make check' EXIT; ls", Heavy, "make"},
+		{"trap on an error", "trap 'make check' ERR; ls", Light, ""},
+		{"trap reset", "trap - EXIT", Light, ""},
 		{"command", "command make", Heavy, "make"},
 		{"command asks", "command -v make", Light, ""},
 		{"coproc", "coproc make", Heavy, "make"},
@@ -217,5 +220,38 @@ func TestFunctionsThatDouble(t *testing.T) {
 	b.WriteString("f0 x")
 	if v := Builtin().Line(b.String()); v.Class != Light || len(v.Commands) > maxCommands {
 		t.Errorf("got %s with %d commands", v.Class, len(v.Commands))
+	}
+}
+
+func TestWordsOfTheEnvironment(t *testing.T) {
+	tests := []struct {
+		name, line string
+		class      Class
+	}{
+		{"by its name", `$PYTHON -m pytest`, Heavy},
+		{"quoted", `"$MAKE" -j2`, Heavy},
+		{"braces", `${NPM} ci`, Heavy},
+		{"a makefile's", `$(MAKE) -C doc`, Heavy},
+		{"a makefile's tool", `$(GO) build ./...`, Heavy},
+		{"a default", `"${PYTHON:-python3}" -m pip install x`, Heavy},
+		{"a default word", `${CC:-gcc} -c a.c`, Heavy},
+		{"sudo or nothing", `$SUDO apt-get install -y x`, Heavy},
+		{"a wrapper", `$DRY_RUN make`, Heavy},
+		{"an empty default", `${SUDO:-} npm ci`, Heavy},
+		{"set to nothing", `S=; $S npm ci`, Heavy},
+		{"by its name, asked", `$PYTHON --version`, Light},
+		{"set to echo", `RUN=echo; $RUN npm ci`, Light},
+		{"quoted, unknown", `"$TOOL" npm`, Light},
+		{"alone", `$MAIN`, Light},
+		{"an editor", `$EDITOR Makefile`, Light},
+		{"an argument", `echo $MAKE $(MAKE) all`, Light},
+		{"a loop's", `for f in a b; do $f --version; done`, Light},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Builtin().Line(tt.line); got.Class != tt.class {
+				t.Errorf("%q: got %s (%s), want %s", tt.line, got.Class, got.Reason, tt.class)
+			}
+		})
 	}
 }

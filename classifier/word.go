@@ -16,7 +16,7 @@ func (w *lineWalk) expand(args []*syntax.Word) []string {
 			continue
 		}
 		text := w.text(a)
-		if len(a.Parts) == 1 && strings.IndexByte(text, ' ') >= 0 {
+		if len(a.Parts) == 1 && (text == "" || strings.IndexByte(text, ' ') >= 0) {
 			if _, bare := a.Parts[0].(*syntax.ParamExp); bare {
 				words = append(words, strings.Fields(text)...)
 				continue
@@ -82,6 +82,10 @@ func (w *lineWalk) param(b *strings.Builder, p *syntax.ParamExp, quoted bool) {
 			b.WriteString(v)
 			return
 		}
+		if p.Exp != nil && p.Exp.Word != nil && (p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull) {
+			w.parts(b, p.Exp.Word.Parts, quoted)
+			return
+		}
 		if quoted && b.Len() == 0 {
 			b.WriteString("{" + p.Param.Value + "}")
 			return
@@ -95,7 +99,12 @@ func (w *lineWalk) param(b *strings.Builder, p *syntax.ParamExp, quoted bool) {
 // subst writes what `$(which npm)` and its like print; anything else is unknown.
 func (w *lineWalk) subst(b *strings.Builder, c *syntax.CmdSubst, quoted bool) {
 	if len(c.Stmts) == 1 {
-		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) > 1 {
+		if call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && b.Len() == 0 {
+			if name := call.Args[0].Lit(); name != "" && name == strings.ToUpper(name) {
+				b.WriteString("$" + name) // a makefile's variable: $(MAKE) -C doc
+				return
+			}
+		} else if ok && len(call.Args) > 1 {
 			words := make([]string, 0, 4)
 			for _, a := range call.Args[:min(len(call.Args), 4)] {
 				words = append(words, a.Lit())
