@@ -29,6 +29,8 @@ type rule struct {
 	bare        bool
 	flags       *flagSet
 	withFlags   *flagSet
+	flagWords   string // the two in words, for a trace
+	withWords   string
 	operands    []string
 	needOperand bool
 	leading     bool

@@ -139,9 +139,6 @@ func (j *judge) rules(p *program, rules []*rule, name, path string, words []stri
 		o, sub, why := r.match(a, path, j.env)
 		switch o {
 		case miss:
-			if j.t != nil {
-				j.nearMiss(r, a, path)
-			}
 			continue
 		case hit:
 			res := result{rule: r, heavy: r.Class == Heavy, captures: true, kind: r.kind, reason: r.reason, words: words}
@@ -164,6 +161,9 @@ func (j *judge) rules(p *program, rules []*rule, name, path string, words []stri
 			}
 			return res, true
 		}
+	}
+	if j.t != nil {
+		j.nearMisses(rules, a, path)
 	}
 	return result{}, false
 }

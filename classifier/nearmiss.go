@@ -8,13 +8,18 @@ import (
 )
 
 // A person who asks why a command is light wants to know which rule nearly
-// took it. Only traces ask.
+// took it. Only traces ask, and only where no rule matched.
 
-// nearMiss tells of a rule whose subcommand is there but something else is
-// not, or whose subcommand is a letter or two away.
-func (j *judge) nearMiss(r *rule, a *parsed, path string) {
-	if why := r.missed(a, path); why != "" {
-		j.nearly("rule %s (%s) does not match: %s", r.ID, r.Source, why)
+// nearMisses tells of rules whose subcommand is there but something else is
+// not, or whose subcommand is a letter away.
+func (j *judge) nearMisses(rules []*rule, a *parsed, path string) {
+	for _, r := range rules {
+		if r.Class == Light {
+			continue
+		}
+		if why := r.missed(a, path); why != "" {
+			j.nearly("rule %s (%s) does not match: %s", r.ID, r.Source, why)
+		}
 	}
 }
 
@@ -48,9 +53,9 @@ func (r *rule) missed(p *parsed, path string) string {
 	}
 	switch {
 	case r.flags != nil && p.has(r.flags, limit) < 0:
-		return "it wants " + r.flags.choice()
+		return "it wants " + r.flagWords
 	case r.withFlags != nil && p.has(r.withFlags, limit) < 0:
-		return "it wants " + r.withFlags.choice() + " besides"
+		return "it wants " + r.withWords + " besides"
 	case r.operands != nil && !r.hasOperand(p, sub):
 		return "it wants an argument like " + choice(r.operands)
 	}
@@ -62,17 +67,42 @@ func (r *rule) misspelt(p *parsed, first int) string {
 	if first < 0 || len(p.args[first]) < 4 {
 		return "" // what is that short is near to anything
 	}
-	word := p.args[first]
-	for _, sub := range slices.Sorted(maps.Keys(r.subs)) {
-		if len(sub) >= 4 && editDistance(word[:min(len(word), 64)], sub) == 1 {
-			return shown(word) + " is not its " + shown(sub)
+	word, meant := p.args[first], ""
+	for sub := range r.subs {
+		if len(sub) >= 4 && (meant == "" || sub < meant) && oneEdit(word, sub) {
+			meant = sub
 		}
 	}
-	return ""
+	if meant == "" {
+		return ""
+	}
+	return shown(word) + " is not its " + shown(meant)
+}
+
+// oneEdit reports whether one letter more, less or different, or two that are
+// swapped, make b of a.
+func oneEdit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || a == b {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	return a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // choice lists a few of the options.
 func (f *flagSet) choice() string {
+	if f == nil {
+		return ""
+	}
 	words := slices.Sorted(maps.Keys(f.exact))
 	for _, p := range f.prefix {
 		words = append(words, p+"*")

@@ -130,6 +130,7 @@ func (s *Set) newRule(slot ruleSlot, seq int) *rule {
 	if t.NoCommon {
 		common = nil
 	}
+	r.flagWords, r.withWords = r.flags.choice(), r.withFlags.choice()
 	r.light = newFlagSet(common, own, t.LightFlags)
 	return r
 }

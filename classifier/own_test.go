@@ -172,3 +172,21 @@ func TestTraceOfNearMisses(t *testing.T) {
 		}
 	}
 }
+
+func TestOneEdit(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"build", "build", false}, {"biuld", "build", true}, {"buil", "build", true}, {"builds", "build", true},
+		{"bxild", "build", true}, {"bxxld", "build", false}, {"uild", "build", true}, {"", "b", true}, {"", "", false},
+		{"ab", "ba", true}, {"abc", "cab", false}, {"builldd", "build", false},
+	} {
+		if got := oneEdit(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q, %q: got %v", tt.a, tt.b, got)
+		}
+		if got := oneEdit(tt.b, tt.a); got != tt.want {
+			t.Errorf("%q, %q: got %v", tt.b, tt.a, got)
+		}
+	}
+}
