@@ -106,16 +106,15 @@ func prepare(ctx context.Context, o runOptions, args []string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &task{argv: args}
+	t, here := &task{argv: args}, projectHere()
 	if o.lineGiven {
-		v := e.rules.Line(o.line)
-		t.line, t.verdict = o.line, v.Verdict
+		t.line, t.verdict = o.line, lineByScripts(e.rules, o.line, here).Verdict
 	} else {
-		t.verdict = e.rules.Argv(classifier.Command{Argv: args})
+		t.verdict = byScripts(e.rules, classifier.Command{Argv: args}, here)
 	}
 	t.shown = t.verdict.Matched
 	if t.verdict.Class == classifier.Heavy && e.config.Lighten && !o.noLighten {
-		t.lighten(e)
+		t.lighten(e, here)
 	}
 	if o.lineGiven {
 		t.argv = []string{lineShell(), "-c", t.line}

@@ -1,15 +1,10 @@
 package main
 
-import (
-	"os"
-	"runtime"
-
-	"github.com/headroomd/headroomd/classifier/lighten"
-)
+import "github.com/headroomd/headroomd/classifier/lighten"
 
 // lighten makes the command lighter, and notes what was changed.
-func (t *task) lighten(e *explainer) {
-	o := lighten.Options{CPUs: runtime.NumCPU(), CapMB: e.capNow().MemoryMB, Env: os.LookupEnv}
+func (t *task) lighten(e *explainer, p *projectFiles) {
+	o := e.lightOptions(p)
 	if t.line != "" {
 		r := lighten.Line(e.rules, t.line, o)
 		t.line, t.lightened = r.Line, r.Changes
