@@ -15,6 +15,7 @@ func (w *lineWalk) words(line, why string) {
 		word  []byte
 		in    bool // inside a word
 		quote byte
+		docs  []string // the words that end here-documents begun on this line
 	)
 	endWord := func() {
 		if in {
@@ -52,6 +53,19 @@ func (w *lineWalk) words(line, why string) {
 			} else {
 				i = len(line)
 			}
+		case c == '<' && strings.HasPrefix(line[i:], "<<"):
+			endWord()
+			end, doc := hereDoc(line[i:])
+			if doc != "" && !w.feedsShell(words) {
+				docs = append(docs, doc)
+			}
+			i += end - 1
+		case c == '\n' && len(docs) > 0:
+			endCommand()
+			for _, doc := range docs {
+				i += len(docBody(line[i:], doc))
+			}
+			docs = nil
 		case strings.IndexByte(";&|()\n`", c) >= 0:
 			endCommand()
 		case c == ' ' || c == '\t' || c == '\r':
@@ -61,6 +75,49 @@ func (w *lineWalk) words(line, why string) {
 		}
 	}
 	endCommand()
+}
+
+// hereDoc reads "<<WORD" at the beginning of s: how long it is, and the word that
+// ends the here-document. "<<<" begins none.
+func hereDoc(s string) (length int, word string) {
+	if strings.HasPrefix(s, "<<<") {
+		return 3, ""
+	}
+	n := 2
+	for n < len(s) && (s[n] == '-' || s[n] == ' ' || s[n] == '\t') {
+		n++
+	}
+	from := n
+	for n < len(s) && s[n] > ' ' && strings.IndexByte(";&|()<>", s[n]) < 0 {
+		n++
+	}
+	return n, strings.Trim(s[from:n], `'"\`)
+}
+
+// docBody is the here-document that begins at s, a line's end, up to the end of
+// the line before its word.
+func docBody(s, word string) string {
+	for i := 0; i < len(s); {
+		next := strings.IndexByte(s[i+1:], '\n')
+		end := len(s)
+		if next >= 0 {
+			end = i + 1 + next
+		}
+		if strings.Trim(s[i:end], "\n\r\t") == word {
+			return s[:end]
+		}
+		i = end
+	}
+	return s
+}
+
+// feedsShell reports whether words are a shell that would run a here-document.
+func (w *lineWalk) feedsShell(words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	p := w.j.s.lookup(base(words[0]))
+	return p != nil && p.interp != nil && p.interp.shell
 }
 
 func isKeyword(word string) bool {
