@@ -76,6 +76,7 @@ func (s *fakeSight) Ignore(id uint64, cgroup string) error {
 }
 
 func (s *fakeSight) Attend(id uint64) error {
+	time.Sleep(time.Millisecond) // not at once with what another placer does
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell("attend %s", path.Base(s.ignored[id]))

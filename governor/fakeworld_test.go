@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/journal"
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -60,7 +61,7 @@ func newWorld(t *testing.T, set func(*Options)) *world {
 	w := &world{t: t, proc: newFakeProc(t), memory: machineOf1GB(), log: &logLines{},
 		began: time.Now(), names: make(map[string]string), askers: make(map[int]func())}
 	w.backend = &fakeBackend{proc: w.proc, tell: w.act, placeTakes: 50 * time.Millisecond,
-		joinTakes: 20 * time.Millisecond, scopes: make(map[string]*fakeScope)}
+		joinTakes: 20 * time.Millisecond, stopTakes: 3 * time.Millisecond, scopes: make(map[string]*fakeScope)}
 	w.sight = &fakeSight{tell: w.act, ignored: make(map[uint64]string), status: SourceStatus{Name: "bpf", Why: "it is the best"}}
 	w.ledger = &fakeLedger{tellRecord: w.recorded}
 	w.proc.add(fakeProcess{pid: 1, comm: "systemd", argv: []string{"/sbin/init"}, exe: "/usr/lib/systemd/systemd"})
@@ -69,7 +70,7 @@ func newWorld(t *testing.T, set func(*Options)) *world {
 		Version: "test", Config: Default(), Rules: fakeRules{}, FS: w.proc.fs(), Memory: w.memory,
 		Ledger: w.ledger, Sight: w.sight, Backend: w.backend, Machine: true,
 		Contain: ContainStatus{Name: "systemd", Why: "fake", MemoryController: true, Catch: true},
-		Log:     slog.New(slog.NewTextHandler(w.log, nil)),
+		Log:     newLog(w.log),
 	}
 	if set != nil {
 		set(&o)
@@ -244,6 +245,18 @@ func (w *world) wantEvents(want string) {
 	if got := strings.TrimPrefix(w.ledger.events(), "started"); strings.TrimSpace(got) != want {
 		w.t.Errorf("events:\n got %s\nwant %s", strings.TrimSpace(got), want)
 	}
+}
+
+func newLog(l *logLines) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// machineOf is the memory of the machine as admission has it.
+func machineOf(t *testing.T, w *world) admission.Machine {
+	t.Helper()
+	r, err := w.memory.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return MachineOf(r)
 }
 
 // logLines are what the governor logged.
