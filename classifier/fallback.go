@@ -77,6 +77,25 @@ func (w *lineWalk) words(line, why string) {
 	endCommand()
 }
 
+// withoutTemplates puts an unknown word in the place of each ${{ … }}, which a CI
+// fills in before any shell sees the line.
+func withoutTemplates(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(line, "${{")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		_, after, ok := strings.Cut(rest, "}}")
+		if !ok {
+			return b.String() + "${{" + rest
+		}
+		b.WriteString("${FILLED_IN}")
+		line = after
+	}
+}
+
 // hereDoc reads "<<WORD" at the beginning of s: how long it is, and the word that
 // ends the here-document. "<<<" begins none.
 func hereDoc(s string) (length int, word string) {

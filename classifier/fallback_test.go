@@ -23,6 +23,11 @@ func TestFallbackLines(t *testing.T) {
 		{"two documents", "cat <<A <<B\nmake\nA\nmake\nB\nls )", Light},
 		{"a document without an end", "cat <<EOF\nmake )", Light},
 		{"no word", "cat <<\nmake )", Heavy},
+		{"a template", "cargo build --target ${{ matrix.target }}", Heavy},
+		{"a template with operators", "echo ${{ matrix.run || 'make' }} && ls", Light},
+		{"a quoted template", `npm run "${{ matrix.script }}"`, Heavy},
+		{"a template in a word", "docker build -t x:${{ github.sha }} .", Heavy},
+		{"a template cut off", "make ${{ x", Heavy},
 		{"a here-string", "cat <<< make )", Light},
 	}
 	for _, tt := range tests {

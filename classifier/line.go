@@ -160,6 +160,9 @@ func (w *lineWalk) run(line string) result {
 	}
 	p := parsers.Get().(*syntax.Parser)
 	f, err := p.Parse(strings.NewReader(line), "")
+	if err != nil && strings.Contains(line, "${{") {
+		f, err = p.Parse(strings.NewReader(withoutTemplates(line)), "")
+	}
 	parsers.Put(p)
 	if err != nil {
 		w.words(line, "is not bash")
