@@ -14,23 +14,28 @@ type places struct {
 	config  string // settings file
 	socket  string
 	events  string
+	peaks   string // what commands took
+	held    string // since when they wait
 }
 
 // placesOf are the places of the machine's governor, or of this user's.
 func placesOf(root bool) places {
 	if root {
 		return places{machine: true, config: "/etc/headroom/headroom.toml", socket: machineSocket,
-			events: "/var/log/headroom/events.jsonl"}
+			events: "/var/log/headroom/events.jsonl", peaks: "/var/lib/headroom/peaks.json", held: "/run/headroom/held.json"}
 	}
 	home := os.Getenv("HOME")
 	socket := userSocket()
 	if socket == "" {
 		socket = filepath.Join(os.TempDir(), "headroom-"+strconv.Itoa(os.Getuid()), "headroomd.sock")
 	}
+	state := filepath.Join(orEnv("XDG_STATE_HOME", filepath.Join(home, ".local", "state")), "headroom")
 	return places{
 		config: filepath.Join(orEnv("XDG_CONFIG_HOME", filepath.Join(home, ".config")), "headroom", "headroom.toml"),
 		socket: socket,
-		events: filepath.Join(orEnv("XDG_STATE_HOME", filepath.Join(home, ".local", "state")), "headroom", "events.jsonl"),
+		events: filepath.Join(state, "events.jsonl"),
+		peaks:  filepath.Join(state, "peaks.json"),
+		held:   filepath.Join(filepath.Dir(socket), "held.json"),
 	}
 }
 
@@ -45,7 +50,8 @@ func orEnv(name, otherwise string) string {
 func (p places) make() error {
 	modes := map[string]os.FileMode{filepath.Dir(p.socket): 0o700, filepath.Dir(p.events): 0o700}
 	if p.machine {
-		modes = map[string]os.FileMode{filepath.Dir(p.socket): 0o755, filepath.Dir(p.events): 0o750}
+		modes = map[string]os.FileMode{filepath.Dir(p.socket): 0o755, filepath.Dir(p.events): 0o750,
+			filepath.Dir(p.peaks): 0o700}
 	}
 	for dir, mode := range modes {
 		if err := os.MkdirAll(dir, mode); err != nil {

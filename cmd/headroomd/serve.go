@@ -20,6 +20,7 @@ import (
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/control"
 	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/note"
 	"github.com/headroomd/headroomd/governor/watchdog"
 	"github.com/headroomd/headroomd/loader"
 	"github.com/headroomd/headroomd/loader/proc"
@@ -96,7 +97,7 @@ func serve(ctx context.Context, flags serveFlags) error {
 	}
 	stayResident(log)
 
-	d, err := assemble(ctx, config, places, log)
+	d, err := assemble(ctx, flags, config, places, log)
 	if err != nil {
 		return err
 	}
@@ -111,6 +112,8 @@ type daemonParts struct {
 	journal *journal.Journal
 	gov     *governor.Governor
 	control *control.Server
+	reload  *reloader
+	notes   *note.Writer
 	// Bound before READY=1, so that who waits for the unit can ask at once.
 	listener net.Listener
 	banner   func() string
@@ -118,7 +121,7 @@ type daemonParts struct {
 }
 
 // assemble opens what the daemon needs, the best that is to be had of each.
-func assemble(ctx context.Context, config governor.Config, places places, log *slog.Logger) (*daemonParts, error) {
+func assemble(ctx context.Context, flags serveFlags, config governor.Config, places places, log *slog.Logger) (*daemonParts, error) {
 	rules, faults := loadRules(places, config)
 	memory, err := watchdog.NewReader("/")
 	if err != nil {
@@ -131,31 +134,40 @@ func assemble(ctx context.Context, config governor.Config, places places, log *s
 	if err != nil {
 		return nil, err
 	}
+	if !lookedAfter() {
+		tier.backend = &guarded{backend: tier.backend}
+	}
 	names, all := rules.Names()
 	judge := governor.NewJudge(fs, rules, os.Getpid())
-	enforce := config.Mode == governor.ModeEnforce && config.Isolate
 	w := &watch{
 		options: loader.Options{Want: config.Source, FS: fs, Names: names, All: all, Log: log}, nameless: rules.Nameless(),
 		cgroups: tier.cgroups, tracer: contain.NewTracer(contain.Options{FS: fs, Log: log, Priority: tier.status.Catch}),
-		judge: judge, catch: tier.status.Catch && enforce, record: ledger.Add, log: log,
+		judge: judge, can: tier.status.Catch, record: ledger.Add, log: log,
 	}
+	w.catch.Store(w.can && enforced(config))
 	if err := w.open(); err != nil {
 		return nil, errors.Join(err, tier.backend.Close())
 	}
+	notes := note.New(fs, note.Mode(config.Notes))
 	gov := governor.New(governor.Options{
 		Version: buildVersion(), Config: config, Rules: rules, FS: fs, Memory: memory, Ledger: ledger,
 		Sight: w, Backend: tier.backend, Contain: tier.status, Machine: places.machine, Log: log,
 		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
+		Notes: notes, PeakFile: places.peaks, HeldFile: places.held, Judge: judge,
+		KeepHeld: lookedAfter(),
 	})
 	w.found = gov.Found
+	reload := &reloader{flags: flags, places: places, gov: gov, judge: judge, watch: w, notes: notes,
+		was: config, record: ledger.Add, log: log}
 	server := control.NewServer(places.socket, gov, ledger, log)
+	server.Serves(hand{gov, reload})
 	listener, err := server.Listen()
 	if err != nil {
 		return nil, errors.Join(err, w.source.Close(), tier.backend.Close())
 	}
 	return &daemonParts{
 		watch: w, backend: tier.backend, journal: ledger, gov: gov, log: log,
-		control: server, listener: listener,
+		control: server, listener: listener, reload: reload, notes: notes,
 		banner: func() string { return banner(config, w.Status(), tier.status, memory, places) },
 	}, nil
 }
@@ -181,6 +193,7 @@ func (d *daemonParts) run(ctx context.Context) error {
 	tracing.Go(func() { ended("source", d.watch.run(traceCtx)) })
 	var serving sync.WaitGroup
 	serving.Go(func() { ended("control", d.control.Serve(ctx, d.listener)) })
+	serving.Go(func() { d.reload.onHangup(ctx) })
 
 	if interactive() {
 		fmt.Fprint(os.Stderr, d.banner())
@@ -205,6 +218,10 @@ func notify(log *slog.Logger, state string) {
 		log.Debug("tell systemd", "state", state, "err", err)
 	}
 }
+
+// lookedAfter reports whether a service manager lets go what is held when this
+// process ends (ExecStopPost=), or keeps it for the next.
+func lookedAfter() bool { return !interactive() && os.Geteuid() == 0 }
 
 // interactive reports whether a person started this rather than the unit.
 func interactive() bool { return os.Getenv("NOTIFY_SOCKET") == "" }

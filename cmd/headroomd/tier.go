@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/contain"
@@ -24,6 +26,41 @@ type tier struct {
 	backend backend
 	status  governor.ContainStatus
 	cgroups string
+}
+
+// guarded is a tier whose held jobs are let go when this process dies, by a
+// process of its own: for a governor that no service manager looks after.
+type guarded struct {
+	backend
+	mu    sync.Mutex
+	guard io.Closer
+}
+
+// Place starts the guard before the first command is held. What cannot be
+// guarded is not held.
+func (g *guarded) Place(ctx context.Context, spec contain.Spec) (contain.Scope, error) {
+	if spec.Frozen {
+		g.mu.Lock()
+		if g.guard == nil {
+			var err error
+			if g.guard, err = contain.StartGuard("/proc/self/exe"); err != nil {
+				spec.Frozen = false
+			}
+		}
+		g.mu.Unlock()
+	}
+	return g.backend.Place(ctx, spec)
+}
+
+// Close ends the guard; by then the loop has let go what it held.
+func (g *guarded) Close() error {
+	err := g.backend.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.guard != nil {
+		err = errors.Join(err, g.guard.Close())
+	}
+	return err
 }
 
 // openTier opens the tier that was asked for, or the best one there is.

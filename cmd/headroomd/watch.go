@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
@@ -26,7 +28,8 @@ type watch struct {
 	cgroups  string // the mount of the unified hierarchy; "" for none
 	tracer   *contain.Tracer
 	judge    *governor.Judge
-	catch    bool // stop what is found; without it findings are only told
+	can      bool        // processes can be stopped here
+	catch    atomic.Bool // stop what is found; without it findings are only told
 	found    func(governor.Finding, governor.Catch)
 	record   func(journal.Record)
 	log      *slog.Logger
@@ -77,7 +80,10 @@ func (w *watch) next(ended loader.Source, cause error) error {
 	if err := ended.Close(); err != nil {
 		w.log.Warn("close the ended source", "source", ended.Name(), "err", err)
 	}
-	source, choice, err := loader.OpenAfter(w.options, ended.Name(), cause)
+	w.mu.Lock()
+	options := w.options
+	w.mu.Unlock()
+	source, choice, err := loader.OpenAfter(options, ended.Name(), cause)
 	if err != nil {
 		return fmt.Errorf("source %s ended (%w) and there is no other: %w", ended.Name(), cause, err)
 	}
@@ -98,13 +104,30 @@ func (w *watch) next(ended loader.Source, cause error) error {
 	return nil
 }
 
+// use has the source tell of what other rules know.
+func (w *watch) use(rules *classifier.Set, catch bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names, all := rules.Names()
+	if f, ok := w.source.(interface {
+		SetNames(names map[string]uint32, all bool) error
+	}); ok {
+		if err := f.SetNames(names, all); err != nil {
+			return fmt.Errorf("have the source tell of other names: %w", err)
+		}
+	}
+	w.options.Names, w.options.All, w.nameless = names, all, rules.Nameless()
+	w.catch.Store(w.can && catch)
+	return nil
+}
+
 // look is the tracer's judge.
 func (w *watch) look(x *proc.Exec) *contain.Catch {
 	f, ok := w.judge.Look(x)
 	if !ok {
 		return nil
 	}
-	if !w.catch || f.Leave != "" {
+	if !w.catch.Load() || f.Leave != "" {
 		w.found(f, nil)
 		return nil
 	}
