@@ -58,6 +58,28 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
+func FuzzPackageJSON(f *testing.F) {
+	f.Add(`{"scripts": {"test": "npm run test:a && npm run test:b", "test:a": "tsc", "pretest": "npm test"}}`, "npm test")
+	f.Add(`{"scripts": {"a": "run-s b:* -- x", "b:c": "concurrently 'npm:a' \"yarn b:c\""}}`, "cd x; npm -C .. run a -- $X --y='z'")
+	f.Add("\ufeff{\"scripts\":{\"test\":\"\\u0000`$(\"}}", "(cd /; yarn test) | bun run test || node --run test")
+	f.Add(`{"scripts": {"": "x", "*": "run-p **", "pre*": "bun *"}}`, "run-p '*' '' '**:*' && pnpm '*'")
+	f.Fuzz(func(t *testing.T, text, line string) {
+		files := mapFiles{files: map[string]string{"/p/package.json": text, "/package.json": text}}
+		start := time.Now()
+		got := Builtin().LineIn(line, "/p", files)
+		if d := time.Since(start); d > time.Second+time.Duration(len(line)+len(text))*20*time.Microsecond {
+			t.Errorf("took %v for %d bytes", d, len(line)+len(text))
+		}
+		if got.Class != Light && got.Class != Heavy || len(got.Trace) == 0 {
+			t.Errorf("no answer: %+v", got)
+		}
+		argv := Builtin().Argv(Command{Argv: strings.Fields(line), Cwd: "/p", Files: files})
+		if argv.Capture && argv.Class != Heavy {
+			t.Error("light, but captured")
+		}
+	})
+}
+
 // Long hostile lines and argument lists are answered in a time and a memory
 // that their length bounds. The kernel gives no argument over 128 KB.
 func TestLongInput(t *testing.T) {
