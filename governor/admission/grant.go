@@ -13,9 +13,10 @@ const fallbackPercent = 40
 // The budget is what is available, minus the reserve, minus what the running
 // jobs were promised and have not used yet, minus what the job's own swapping
 // into zram would take. Every free slot has an equal share of it, and a job
-// alone is capped at 40 % of the memory at least, whatever its share: a cap
-// below would kill commands that work where nobody guards them. Where no
-// slot is free, or the budget is below the least start, the job is capped at
+// alone is capped at 40 % of the memory at least, whatever its share, and where
+// the whole budget is below that, at what is left above the critical line: a cap
+// below would kill commands that work where nobody guards them, such as the 390
+// MB of an npm install on 1 GB with an agent of 300 MB. Where no slot is free, or the budget is below the least start, the job is capped at
 // what is left above the critical line, or at 40 % of the memory if that is
 // more, divided by the number of jobs; only what the budget covers of it is
 // promised, so that the sum of promises stays within the budget.
@@ -74,8 +75,13 @@ func grant(m Machine, l Limits, t tally, n need, leastMB int64) Cap {
 		c.Why += fmt.Sprintf("; %d MB of it are promised to it (%s)", c.PromiseMB, n.peaked())
 	}
 	if alone := aloneMB(m, l); t.jobs == 0 && c.MemoryMB < alone {
+		what := shareOfTotal(m, 0)
+		above := aboveCritical(m, l, t) - zramShare(m, c.SwapMB)
+		if budget < alone && above > alone && l.JobMemoryMaxMB == 0 {
+			alone, what = above, fmt.Sprintf("what is left above the critical line of %d MB", l.CriticalMB)
+		}
 		c.MemoryMB = alone
-		c.Why += fmt.Sprintf("; alone it is capped at %d MB, %s", alone, shareOfTotal(m, 0))
+		c.Why += fmt.Sprintf("; alone it is capped at %d MB, %s", alone, what)
 	}
 	return c
 }

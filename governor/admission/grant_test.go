@@ -130,8 +130,12 @@ func TestGrant(t *testing.T) {
 			want: Cap{480, 256, 480, "800 MB available - 256 MB reserve - 64 MB for what it may put in zram = 480 MB"},
 		},
 		{
+			name: "1 GB, beside an agent of 300 MB", totalMB: 1024, available: 530,
+			want: Cap{434, 256, 274, "530 MB available - 256 MB reserve = 274 MB; alone it is capped at 434 MB, what is left above the critical line of 96 MB"},
+		},
+		{
 			name: "zram, unlimited", totalMB: 1024, available: 800, swapFree: 400, zram: Zram{TotalMB: 400}, limits: func(l *Limits) { l.SwapMB = -1 },
-			want: Cap{409, -1, 344, "800 MB available - 256 MB reserve - 200 MB for what it may put in zram = 344 MB; alone it is capped at 409 MB, 40 % of 1024 MB"},
+			want: Cap{504, -1, 344, "800 MB available - 256 MB reserve - 200 MB for what it may put in zram = 344 MB; alone it is capped at 504 MB, what is left above the critical line of 96 MB"},
 		},
 		{
 			name: "available is not known", totalMB: 1024, available: -1,
