@@ -98,6 +98,7 @@ install: $(BUILD_DIR)/headroomd
 	sed 's|^\(Exec[A-Za-z]*\)=/usr/bin/|\1=$(BINDIR)/|' cmd/headroomd/headroomd.service > '$(BUILD_DIR)/headroomd.service'
 	install -m 0644 '$(BUILD_DIR)/headroomd.service' '$(DESTDIR)$(UNITDIR)/headroomd.service'
 	test -e '$(DESTDIR)$(CONFDIR)/headroom.toml' || install -m 0644 cmd/headroomd/headroom.toml '$(DESTDIR)$(CONFDIR)/headroom.toml'
+	install -m 0644 cmd/headroomd/rules.d.README '$(DESTDIR)$(CONFDIR)/rules.d/README'
 	@test -n '$(DESTDIR)' || echo 'Start it with: systemctl daemon-reload && systemctl enable --now headroomd'
 
 .PHONY: uninstall
