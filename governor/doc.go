@@ -1,33 +1,72 @@
 // Package governor decides what becomes of heavy commands.
 //
-// One loop (Governor.Run) owns the jobs and the budget. It takes findings from
-// the tracer's thread (Judge looks at each exec there), makes jobs of them or
-// joins them to one, gives orders to the placers, and takes in outcomes and
-// samples. It never waits for a disk, a bus or a process, and it records a
-// decision before it acts on it. What a job can go through is the table in
-// job.go.
+// One loop (Governor.Run) owns the jobs, the queue and the budget. It takes
+// findings from the tracer's thread (Judge looks at each exec there), makes jobs
+// of them or joins them to one, gives orders to the placers, and takes in
+// outcomes and readings. It never waits for a disk, a bus or a process, and it
+// records a decision before it acts on it. What a job can go through is the
+// table in job.go.
 //
-// Who is captured: what the rules call heavy and to be captured by its own
-// exec, unless it has more rights than its caller (setuid), sits in a
-// container, runs inside a package manager, or its unit forbids the move
-// (package contain says which do). What runs in a job's cgroup is that job;
-// what shares the process group and the login of a live job, and sat where the
-// job came from, joins it.
+// # Who is captured
 //
-// What `npm run NAME` runs is told by the name alone here, and by package.json
-// only to those who ask (explain, run, hook). The thread that judges must wait
-// for no disk; a file that its user may change the next moment is no reason to
-// let a command go; and what the name gets wrong costs little: a light script
-// has a cap that it does not feel, a heavy one is taken when it execs.
+// What the rules call heavy and to be captured by its own exec, unless it has
+// more rights than its caller (setuid), sits in a container, runs inside a
+// package manager, or its unit forbids the move (package contain says which
+// do). A caught process stands still for at most 250 ms without progress in its
+// placing and 1 s in all; then it runs on, is moved running, and what it touched
+// meanwhile is taken off its cap. What is found by a scan or while it was being
+// traced by another is treated the same way, with its descendants. A scan looks
+// at what started since the last time that all was known to be seen (30 s at
+// the start): what ran long before is left to run.
 //
-// A caught process stands still for at most 250 ms without progress in its
-// placing and 1 s in all; then it runs on, is moved running, and what it
-// touched meanwhile is taken off its cap. What is found by a scan or while it
-// was being traced by another is treated the same way, with its descendants.
+// # Who waits for whom
 //
-// A scan looks at what started since the last time that all was known to be
-// seen (30 s at the start): what ran long before is left to run.
+// A queue that makes processes wait can have them wait for each other. At each
+// heavy exec, in this order:
 //
-// Heavy commands are not held yet: each is admitted at once, with the cap that
-// package admission grants.
+//   - What runs in a job's cgroup is that job and never waits; but a quiet job is
+//     a supervisor: what it starts is a job of its own, in a scope beside it.
+//   - What shares the process group and the login of a live, waiting or lingering
+//     job, and sat where that job came from, joins it (kin.go). What joins a job
+//     that waits stands still with it.
+//   - What shares a pipe with a job on descriptors 0 to 2, directly or through
+//     light processes, joins it (pipes.go); where it may not join, since it is
+//     another user's or came from elsewhere, it is never held.
+//   - What was started with a locked file, and what had run for seconds when it
+//     was found, is never held.
+//   - A user has at most 8 jobs waiting and gets at most 4 scopes a second; what
+//     is beyond joins his last waiting, or his newest, job of the same origin.
+//   - All others ask the book of package admission. If it is not their turn they
+//     are placed frozen, held to a small cap, and wait.
+//
+// Patience ends each wait (patience.go): the command then starts all the same,
+// unless the settings have it refused. A holder of a slot that does nothing for
+// 5 s while somebody waits gives it up (quiet.go), so that no circle of waits
+// lasts, whatever it goes through. Ctrl-Z, and signals that a frozen process
+// handles itself, let it go and take it out of the queue; what then neither
+// stops nor ends within 2 s, or is told to go on, waits again with the time at
+// which it first asked.
+//
+// Nothing is left frozen: an order that fails on the way of a hold lets go, what
+// cannot be let go is tried again four times a second, and at the end of Run
+// everything is let go but what Options.KeepHeld leaves to the next governor,
+// which finds in Options.HeldFile since when it waits.
+//
+// # Caps
+//
+// A job starts with the cap that the book grants and follows the readings from
+// then on. A quiet job counts with what it uses and keeps its cap: one that
+// wakes up grows by more than a margin within one reading.
+//
+// # Orphans
+//
+// A job whose coding agent is gone, or whose first process is, is ended after
+// 30 s if nothing speaks for its staying: no rule that says so, no session of
+// its own, no SIGHUP ignored, no standard input from /dev/null as a shell gives
+// it to what it starts in the background. In doubt it is kept.
+//
+// # Modes
+//
+// In observe mode nothing is touched: what would have been done, and who would
+// have waited for whom, is recorded. Jobs are followed by their first process.
 package governor

@@ -120,8 +120,8 @@ func (g *Governor) measureHeld(j *job, m sample) {
 	if m.usage.Working >= 0 {
 		j.memoryMB = m.usage.Working >> 20
 	}
-	if j.busy != "" || !m.signalled {
-		return // it was read before what is under way
+	if j.busy != "" || !m.signalled || m.began.Before(j.entered) {
+		return // it was read before what is under way, or was done last
 	}
 	switch s := m.signals; {
 	case j.state == Held && s.StopPending:

@@ -23,6 +23,9 @@ func (g *Governor) linked(x *proc.Exec) (j *job, never string) {
 	if len(g.jobs) == 0 {
 		return nil, ""
 	}
+	if links, err := g.o.FS.Links(x.ID.PID); err != nil || len(links) == 0 {
+		return nil, "" // nothing is listed for that
+	}
 	members := make([]jobMembers, 0, len(g.jobs))
 	for _, j := range g.jobs {
 		members = append(members, jobMembers{j.id, j.members()})

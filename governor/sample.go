@@ -6,6 +6,7 @@ import (
 
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/governor/note"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -13,8 +14,9 @@ import (
 type sample struct {
 	job   string
 	usage contain.Usage
-	note  string // what left the scope, or changed it; empty when all is as it was set
-	limit uint64 // memory.max that was set when it was read
+	note  string    // what left the scope, or changed it; empty when all is as it was set
+	limit uint64    // memory.max that was set when it was read
+	began time.Time // the reading began then: what was done since is not in it
 
 	signalled bool // signals were read
 	signals   contain.Signals
@@ -39,8 +41,9 @@ type sampler struct {
 
 func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 	all := make([]sample, 0, len(jobs))
+	began := time.Now()
 	for _, j := range jobs {
-		m := sample{job: j.job, limit: j.scope.MemoryMax}
+		m := sample{job: j.job, limit: j.scope.MemoryMax, began: began}
 		if j.waits && j.scope.Cgroup != "" {
 			m.signals, m.signalled = s.backend.Signals(j.scope), true
 		}
@@ -214,4 +217,5 @@ func (g *Governor) note(j *job, u contain.Usage) {
 	}
 	j.oomKills = u.OOMKills
 	g.record(r)
+	g.say(j, note.OverCap, note.OverCapText(j.program, j.capMB, j.remedy))
 }
