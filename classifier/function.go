@@ -90,7 +90,7 @@ func (w *lineWalk) guess(words []string) []string {
 	name := strings.ToLower(strings.Trim(words[0], "${}"))
 	p := w.j.s.lookup(name)
 	known := p != nil && (len(p.rules) > 0 || len(p.carriers) > 0 || p.interp != nil)
-	if !known && (words[0][0] == '{' || len(words) == 1) {
+	if !known && (words[0][0] == '{' || len(words) == 1 || strings.HasPrefix(words[1], "-")) {
 		return words
 	}
 	guessed := append(make([]string, 0, len(words)), words...)

@@ -243,6 +243,8 @@ func TestWordsOfTheEnvironment(t *testing.T) {
 		{"set to echo", `RUN=echo; $RUN npm ci`, Light},
 		{"quoted, unknown", `"$TOOL" npm`, Light},
 		{"alone", `$MAIN`, Light},
+		{"an option behind it", `$(RM) -r build`, Light},
+		{"committed by the daemon", `docker commit $CID x`, Light},
 		{"an editor", `$EDITOR Makefile`, Light},
 		{"an argument", `echo $MAKE $(MAKE) all`, Light},
 		{"a loop's", `for f in a b; do $f --version; done`, Light},
