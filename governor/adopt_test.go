@@ -62,7 +62,7 @@ func TestAdopt(t *testing.T) {
 		}
 		w.after(8 * turn)
 		w.wantEvents("adopted joined ended")
-		if w.gov.book.Slots() != 0 || len(w.sight.ignored) != 0 {
+		if w.slots() != 0 || len(w.sight.ignored) != 0 {
 			t.Error("something of it is left")
 		}
 	})

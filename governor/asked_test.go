@@ -116,8 +116,8 @@ func TestAskedWhatCannotBePlaced(t *testing.T) {
 				}
 				w.proc.exit(201)
 				w.after(2 * turn)
-				if !a.over() || a.err != nil || w.gov.book.Slots() != 0 {
-					t.Errorf("over %v, err %v, %d slots", a.over(), a.err, w.gov.book.Slots())
+				if !a.over() || a.err != nil || w.slots() != 0 {
+					t.Errorf("over %v, err %v, %d slots", a.over(), a.err, w.slots())
 				}
 			})
 		})

@@ -44,8 +44,8 @@ func TestManyAtOnce(t *testing.T) {
 			}
 		}
 		w.after(linger + 3*turn)
-		if n := len(w.snapshot().Jobs); n != 0 || w.gov.book.Slots() != 0 || len(w.sight.ignored) != 0 {
-			t.Errorf("%d jobs, %d promises, %d ignored are left", n, w.gov.book.Slots(), len(w.sight.ignored))
+		if n := len(w.snapshot().Jobs); n != 0 || w.slots() != 0 || len(w.sight.ignored) != 0 {
+			t.Errorf("%d jobs, %d promises, %d ignored are left", n, w.slots(), len(w.sight.ignored))
 		}
 	})
 }

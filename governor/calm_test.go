@@ -13,16 +13,16 @@ func TestQuietJobs(t *testing.T) {
 	running(t, nil, func(w *world) {
 		w.proc.change(200, func(n *fakeProcess) { n.idle = true })
 		w.after(30 * turn)
-		if j := w.job(); j.Quiet || w.gov.book.Slots() != 1 {
+		if j := w.job(); j.Quiet || w.slots() != 1 {
 			t.Errorf("quiet after 30 s with nobody waiting: %+v", j)
 		}
 		w.after(35 * turn)
-		if j := w.job(); !j.Quiet || j.State != string(Quiet) || w.gov.book.Slots() != 0 {
-			t.Errorf("not quiet after a minute: %+v, %d slots", j, w.gov.book.Slots())
+		if j := w.job(); !j.Quiet || j.State != string(Quiet) || w.slots() != 0 {
+			t.Errorf("not quiet after a minute: %+v, %d slots", j, w.slots())
 		}
 		w.proc.change(200, func(n *fakeProcess) { n.idle = false })
 		w.after(5 * turn)
-		if j := w.job(); j.Quiet || w.gov.book.Slots() != 1 {
+		if j := w.job(); j.Quiet || w.slots() != 1 {
 			t.Errorf("quiet while it works: %+v", j)
 		}
 		w.wantEvents("captured placed quiet busy")

@@ -249,6 +249,15 @@ func (w *world) wantEvents(want string) {
 
 func newLog(l *logLines) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
+// slots is how many slots are in use.
+func (w *world) slots() (n int) {
+	w.t.Helper()
+	if err := w.gov.do(w.t.Context(), func() { n = w.gov.book.Slots() }); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
 // machineOf is the memory of the machine as admission has it.
 func machineOf(t *testing.T, w *world) admission.Machine {
 	t.Helper()

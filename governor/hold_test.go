@@ -150,7 +150,7 @@ func TestRefusalThatFails(t *testing.T) {
 			t.Error("it stands still")
 		}
 		jobs := w.snapshot().Jobs
-		if len(jobs) != 2 || jobs[1].State != string(Running) || w.gov.book.Slots() != 2 {
+		if len(jobs) != 2 || jobs[1].State != string(Running) || w.slots() != 2 {
 			t.Errorf("got %+v", jobs)
 		}
 	})

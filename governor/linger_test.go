@@ -13,8 +13,8 @@ func TestLingeringHoldsNoMemory(t *testing.T) {
 		first := w.job()
 		w.proc.exit(200)
 		w.after(2500 * time.Millisecond)
-		if got := w.job().State; got != string(Lingering) || w.gov.book.Slots() != 0 {
-			t.Fatalf("state %s, %d promises; want lingering, none", got, w.gov.book.Slots())
+		if got := w.job().State; got != string(Lingering) || w.slots() != 0 {
+			t.Fatalf("state %s, %d promises; want lingering, none", got, w.slots())
 		}
 		w.caught(300, "npm", "test")
 		w.after(100 * time.Millisecond)
@@ -27,7 +27,7 @@ func TestLingeringHoldsNoMemory(t *testing.T) {
 		w.fork(201, shell, 200, "cc1")
 		w.tracer(201, false)
 		w.after(100 * time.Millisecond)
-		if n := w.gov.book.Slots(); n != 2 {
+		if n := w.slots(); n != 2 {
 			t.Errorf("%d promises after kin came back, want 2", n)
 		}
 	})

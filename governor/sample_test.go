@@ -104,7 +104,7 @@ func TestScopeRemoved(t *testing.T) {
 				if r := w.ledger.of(journal.Ended)[0]; r.ExitReason != "its scope was removed" {
 					t.Errorf("got %+v", r)
 				}
-				if w.gov.book.Slots() != 0 || len(w.sight.ignored) != 0 || len(w.backend.released) != 1 {
+				if w.slots() != 0 || len(w.sight.ignored) != 0 || len(w.backend.released) != 1 {
 					t.Error("something of it is left")
 				}
 			})

@@ -143,7 +143,7 @@ func TestJobsThatNeverWere(t *testing.T) {
 						t.Errorf("%d is held", c.pid)
 					}
 				}
-				if len(w.snapshot().Jobs) != 0 || w.gov.book.Slots() != 0 {
+				if len(w.snapshot().Jobs) != 0 || w.slots() != 0 {
 					t.Error("a job is left")
 				}
 			})

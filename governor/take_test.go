@@ -48,7 +48,7 @@ func TestModesThatMoveNothing(t *testing.T) {
 				}
 				w.after(2 * time.Second)
 				w.wantEvents(test.events)
-				if n := len(w.snapshot().Jobs); len(w.backend.placed) != 0 || n != test.jobs || w.gov.book.Slots() != n {
+				if n := len(w.snapshot().Jobs); len(w.backend.placed) != 0 || n != test.jobs || w.slots() != n {
 					t.Errorf("%d jobs, want %d, and none placed", n, test.jobs)
 				}
 				w.proc.exit(200) // what was only watched ends without a word
@@ -119,8 +119,8 @@ func TestOrdersAreBounded(t *testing.T) {
 		if got := w.ledger.of(journal.Left); len(got) != 1 || !strings.Contains(got[0].Reason, "busy") {
 			t.Errorf("got %+v, want it told once", got)
 		}
-		if s := w.snapshot(); len(s.Jobs)+len(s.Queue) != maxOrders+placers || w.gov.book.Slots()+w.gov.book.Waiting() != maxOrders+placers {
-			t.Errorf("%d jobs, %d wait, %d in the book", len(s.Jobs), len(s.Queue), w.gov.book.Slots()+w.gov.book.Waiting())
+		if s := w.snapshot(); len(s.Jobs)+len(s.Queue) != maxOrders+placers || w.slots()+w.gov.book.Waiting() != maxOrders+placers {
+			t.Errorf("%d jobs, %d wait, %d in the book", len(s.Jobs), len(s.Queue), w.slots()+w.gov.book.Waiting())
 		}
 	})
 }
