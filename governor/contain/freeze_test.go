@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/godbus/dbus/v5"
 )
 
 const placedAt = "/user.slice/user-1000.slice/headroom-npm-0011aabb.scope"
@@ -123,6 +125,38 @@ func waitFrozen(f *fakeMachine, cgroup string) {
 	c := cgroups{f.cgroup}
 	for end := time.Now().Add(10 * time.Second); !c.frozen(cgroup) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// A child that ends while its tree is placed does not keep the tree from it.
+func TestPlaceTreeThatLosesAChild(t *testing.T) {
+	f, x, _, _ := inhabited(t)
+	for pid := 501; pid <= 503; pid++ {
+		f.process(pid, 500, inSession)
+	}
+	s := f.systemd(t)
+	b := f.buses[SystemManager]
+	b.refuse = func(p props) error {
+		if len(b.started) == 1 {
+			f.kill(503)
+		}
+		for _, pid := range p["PIDs"].([]uint32) {
+			if _, err := f.fs().Stat(int(pid)); err != nil {
+				return dbus.NewError("org.freedesktop.DBus.Error.UnixProcessIdUnknown", nil)
+			}
+		}
+		return nil
+	}
+	spec := order(t, s, x)
+	spec.Tree, spec.Frozen = true, true
+	sc, err := s.Place(t.Context(), spec)
+	if err != nil || len(b.started) != 2 || !sc.Frozen {
+		t.Fatalf("Place = %+v, %v after %d starts", sc, err, len(b.started))
+	}
+	for pid := 500; pid <= 502; pid++ {
+		if at, _ := f.fs().Cgroup(pid); at != sc.Cgroup {
+			t.Errorf("%d is in %q", pid, at)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,6 +213,11 @@ func (s *Systemd) start(ctx context.Context, spec Spec, sc *Scope, pids []int) (
 		}
 		s.log.Debug("scope refused, once more", "unit", sc.Unit, "err", err)
 		origin = fresh
+		// systemd refuses a scope if a single one of its processes has ended, and
+		// a tree that works loses some all the time: the others are moved after.
+		pids = slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
+			return pid != spec.Exec.ID.PID && pid != sc.Placeholder.PID
+		})
 		sc.Unit = renamed(sc.Unit)
 	}
 }
