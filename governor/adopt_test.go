@@ -114,9 +114,13 @@ func TestOnlyWhatEnforcesAdopts(t *testing.T) {
 			o.Config.Mode = mode
 			b := o.Backend.(*fakeBackend)
 			sc = leftBy(&world{t: t, proc: b.proc, backend: b})
+			b.left[0].Frozen = true
 		}, func(w *world) {
 			if n := len(w.snapshot().Jobs); n != 0 || w.sight.ignored[sc.CgroupID] != "" {
 				t.Errorf("mode %s adopted %d", mode, n)
+			}
+			if w.backend.scopes[sc.Cgroup].frozen || len(w.backend.released) != 1 {
+				t.Errorf("mode %s left it frozen", mode)
 			}
 		})
 	}

@@ -163,7 +163,11 @@ func (g *Governor) Run(ctx context.Context) error {
 		wg.Go(func() { work.run(ctx, g.userOrders, g.outcomes) })
 		wg.Go(func() { work.run(ctx, g.stopOrders, g.outcomes) })
 	}
-	wg.Go(func() { g.keeper.run(g.o.Log) })
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		g.keeper.run(g.o.Log)
+	}()
 	g.fast = time.NewTimer(time.Hour)
 	g.fast.Stop()
 	g.start(ctx)
@@ -173,7 +177,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			g.stop(&wg)
+			g.stop(&wg, kept)
 			return nil
 		case f := <-g.found:
 			g.take(f)
@@ -203,6 +207,8 @@ func (g *Governor) start(ctx context.Context) {
 	}
 	if g.enforces() {
 		g.adopt(ctx)
+	} else {
+		g.letLeftGo(ctx)
 	}
 	g.lost = src.Lost
 	g.lastTurn = TicksNow()
@@ -217,7 +223,7 @@ const startScan = 30 * time.Second
 
 // stop lets go of everything: what waits to be taken, what is ordered, what is
 // being placed. Jobs go on in their scopes.
-func (g *Governor) stop(wg *sync.WaitGroup) {
+func (g *Governor) stop(wg *sync.WaitGroup, kept <-chan struct{}) {
 	g.stopping = true
 	close(g.over)
 	close(g.orders)
@@ -226,6 +232,7 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 	g.keepPeaks(time.Now())
 	g.keeper.close()
 	g.fast.Stop()
+	g.letHeldGo() // first: the placers may take their time
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	for {
@@ -256,7 +263,16 @@ func (g *Governor) stop(wg *sync.WaitGroup) {
 		reason += fmt.Sprintf("; %d that waited are let go", waiting)
 	}
 	g.record(journal.Record{Event: journal.Stopped, Reason: reason})
+	select {
+	case <-kept:
+	case <-time.After(keepWait):
+		g.o.Log.Warn("what is kept over a restart is not written: the disk does not answer", "waited", keepWait)
+	}
 }
+
+// keepWait is how long the end of the governor waits for the disk. By then
+// nothing is held any more.
+const keepWait = 2 * time.Second
 
 // tick is the loop's clock: losses, endings, samples.
 func (g *Governor) tick(ctx context.Context) {

@@ -39,7 +39,7 @@ func (g *Governor) linked(x *proc.Exec) (j *job, never string) {
 		return nil, ""
 	}
 	j = g.jobs[l.job]
-	if j.kin.loginUID == x.LoginUID && j.uid == x.UID && (j.origin == x.Cgroup || j.adopted) && (j.run == nil || j.scope.Cgroup != "") {
+	if j.kin.loginUID == x.LoginUID && j.uid == x.UID && (j.origin == x.Cgroup || j.adopted) && (j.run == nil || !j.stands()) {
 		return j, ""
 	}
 	return nil, "it shares a pipe with " + j.id + ": to hold it could have the two wait for each other"

@@ -1,9 +1,12 @@
 package governor
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
 )
 
@@ -20,14 +23,35 @@ func (g *Governor) partHeld() (running, waiting int) {
 			continue
 		}
 		waiting++
-		if j.scope.Cgroup == "" || g.o.KeepHeld && j.state == Held && j.waits.refused == "" {
+	}
+	g.letHeldGo()
+	return running, waiting
+}
+
+// letHeldGo lets go of what waits, on the way out.
+func (g *Governor) letHeldGo() {
+	for _, j := range g.inOrder() {
+		if !j.stands() || j.scope.Cgroup == "" || g.o.KeepHeld && j.state == Held && j.waits.refused == "" {
 			continue
 		}
-		if err := g.o.Backend.Thaw(j.scope); err != nil {
+		if err := g.o.Backend.Thaw(j.scope); err != nil && !errors.Is(err, contain.ErrNoScope) {
 			g.o.Log.Error("let a job go at the end", "job", j.id, "err", err)
 		}
 	}
-	return running, waiting
+}
+
+// letLeftGo lets go of what an earlier governor left frozen, where this one
+// holds nothing.
+func (g *Governor) letLeftGo(ctx context.Context) {
+	scopes, err := g.o.Backend.Adopt(ctx, false)
+	if err != nil {
+		g.o.Log.Warn("let go of what an earlier run held", "err", err)
+	}
+	for _, sc := range scopes {
+		if err := g.o.Backend.Release(ctx, sc); err != nil {
+			g.o.Log.Warn("let go of a job of an earlier run", "unit", sc.Unit, "err", err)
+		}
+	}
 }
 
 // remember has it written what waits, and since when, for the governor that

@@ -49,7 +49,7 @@ const (
 // not be held, if it must not.
 func (g *Governor) belongs(x *proc.Exec, k kin) (j *job, why, never string) {
 	if j := g.jobOf(x, k); j != nil {
-		if j.run != nil && j.scope.Cgroup == "" {
+		if j.run != nil && j.stands() {
 			return nil, "", "its group has a command that waits by itself: to hold it could have the two wait for each other"
 		}
 		return j, joinsGroup, ""
