@@ -25,6 +25,7 @@ import (
 type eventsFlags struct {
 	follow bool
 	asJSON bool
+	sum    bool
 	since  string
 	job    string
 	file   string
@@ -47,6 +48,7 @@ file, /var/log/headroom/events.jsonl as a rule.`,
 	flags := cmd.Flags()
 	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for more, until interrupted")
 	flags.BoolVar(&f.asJSON, "json", false, "one JSON object a line")
+	flags.BoolVar(&f.sum, "summary", false, "add it all up: what was caught, waited and was killed, or would have been")
 	flags.StringVar(&f.since, "since", "24h", "from this `TIME` on: 90s, 1h, 2d, or 2026-11-30T08:00:00Z")
 	flags.StringVar(&f.job, "job", "", "only of the job `ID`")
 	flags.StringVar(&f.file, "file", "", "read the records in `FILE` instead of asking the governor")
@@ -62,9 +64,21 @@ func runEvents(ctx context.Context, out io.Writer, f eventsFlags) error {
 	if f.follow && f.file != "" {
 		return usagef("events: -f follows the governor, not a file")
 	}
+	if f.sum && (f.follow || f.asJSON) {
+		return usagef("events: --summary goes neither with -f nor with --json")
+	}
 	filter := journal.Filter{Since: since, Job: f.job}
 	w := bufio.NewWriter(out)
 	show := showRecord(w, f.asJSON)
+	if f.sum {
+		var ledger explain.Ledger
+		show = func(r journal.Record) error { ledger.Add(r); return nil }
+		defer func() {
+			for _, line := range ledger.Lines() {
+				fmt.Fprintln(out, line)
+			}
+		}()
+	}
 	if f.file != "" {
 		return eventsOf(f.file, filter, show)
 	}

@@ -115,17 +115,51 @@ func printJobs(w io.Writer, s governor.Snapshot) {
 	if s.Mode == modeNone {
 		return
 	}
-	fmt.Fprintf(w, "\nHEAVY JOBS  %d running, %d waiting, slots for %d\n", len(s.Jobs), len(s.Queue), s.Limits.MaxHeavyJobs)
+	running, quiet := 0, 0
+	for _, j := range s.Jobs {
+		if j.Quiet {
+			quiet++
+		} else if j.State == "running" || j.State == "placing" {
+			running++
+		}
+	}
+	head := fmt.Sprintf("%d running, %d waiting, slots for %d", running, len(s.Queue), s.Limits.MaxHeavyJobs)
+	if quiet > 0 {
+		head += fmt.Sprintf("; %d quiet, without a slot", quiet)
+	}
+	fmt.Fprintf(w, "\nHEAVY JOBS  %s\n", head)
 	jobs := slices.Concat(s.Jobs, s.Queue)
 	if len(jobs) == 0 {
 		return
 	}
+	// What does nothing comes after what works, and what waits last, in its order.
+	slices.SortStableFunc(jobs, func(a, b governor.JobStatus) int {
+		if c := cmp.Compare(a.Position, b.Position); c != 0 {
+			return c
+		}
+		return cmp.Compare(quietLast(a), quietLast(b))
+	})
 	fmt.Fprintf(w, "%-23s %-7s %-9s %11s  %s\n", "ID", "AGE", "STATE", "MB USED/CAP", "COMMAND")
 	for _, j := range jobs {
-		fmt.Fprintf(w, "%-23s %-7s %-9s %11s  %s\n", journal.Escape(j.ID, 23), age(s.Time.Sub(j.Since)), journal.Escape(j.State, 9),
+		fmt.Fprintf(w, "%-23s %-7s %-9s %11s  %s\n", journal.Escape(j.ID, 23), age(s.Time.Sub(j.Since)), stateWords(j),
 			megabytes(j.MemoryMB)+"/"+capWords(j), program(j.Command, columns-55))
 		printRemarks(w, j, s.Contain)
 	}
+}
+
+func quietLast(j governor.JobStatus) int {
+	if j.Quiet {
+		return 1
+	}
+	return 0
+}
+
+// stateWords is a job's state in nine columns; what waits has its number.
+func stateWords(j governor.JobStatus) string {
+	if j.Position > 0 {
+		return fmt.Sprintf("waits #%d", j.Position)
+	}
+	return journal.Escape(j.State, 9)
 }
 
 // shownEnded is how many jobs that are over are shown: what one looks for is
@@ -156,6 +190,9 @@ func printRemarks(w io.Writer, j governor.JobStatus, c governor.ContainStatus) {
 		remark("went over its cap: the kernel killed one of its processes")
 	case j.OOMKills > 1:
 		remark(fmt.Sprintf("went over its cap: the kernel killed %d of its processes", j.OOMKills))
+	}
+	if j.Position > 0 && j.Why != "" {
+		remark(j.Why)
 	}
 	// What holds for every job is said once, above.
 	if j.Note != "" && (c.Why == "" || !strings.Contains(j.Note, c.Why)) {

@@ -58,6 +58,18 @@ func TestLine(t *testing.T) {
 		},
 		{"ended, nothing known", journal.Record{Event: journal.Ended, PID: 812}, "ended    pid 812: ended"},
 		{"another user's", journal.Record{Event: journal.Placed, PID: 812, Family: "js", MemoryCapMB: 460}, "placed   js (812): cap 460 MB"},
+		{
+			"held", journal.Record{Event: journal.Held, PID: 9, Command: "make", Behind: "js-1", Position: 2, MissingMB: 310, Reason: "the one slot is taken"},
+			"held     make (9): waits as number 2 behind js-1, 310 MB missing: the one slot is taken",
+		},
+		{
+			"admitted", journal.Record{Event: journal.Admitted, PID: 9, Command: "make", WaitedS: 130, MemoryCapMB: 460},
+			"admitted make (9): starts after 2 min 10 s, cap 460 MB",
+		},
+		{"admitted at once", journal.Record{Event: journal.Admitted, PID: 9, Command: "make", MemoryCapMB: 460}, "admitted make (9): starts, cap 460 MB"},
+		{"refused", journal.Record{Event: journal.Refused, PID: 9, Command: "make", WaitedS: 300}, "refused  make (9): not started after 5 min 0 s"},
+		{"quiet", journal.Record{Event: journal.Quiet, PID: 9, Command: "vite"}, "quiet    vite (9): does nothing, gave its slot back"},
+		{"would hold", journal.Record{Event: journal.WouldHold, PID: 9, Command: "make", Behind: "js-1"}, "would-hold make (9): would wait behind js-1"},
 		{"lost", journal.Record{Event: journal.Lost, LostEvents: 1}, "lost     1 event lost"},
 		{"gap", journal.Record{Event: journal.Gap, LostEvents: 7, Reason: "disk"}, "gap      7 records missing: disk"},
 		{"unknown event", journal.Record{Event: "new", PID: 3, Command: "x", Reason: "y"}, "new      x (3): y"},
@@ -107,6 +119,21 @@ func TestJob(t *testing.T) {
 				"3 more processes joined it and shared its cap.",
 				"At 12:00:09 it reached its cap of 460 MB, the kernel killed 1 process in it. Nothing outside the job was touched; who started it sees status 137 (SIGKILL) from what was killed.",
 				"It ended at 12:00:10 after 9.5 s, peak 460 of 460 MB, 1 OOM kill.",
+			},
+		},
+		{
+			"waited",
+			[]journal.Record{
+				about(journal.Captured, 0, journal.Record{Reason: "npm runs a script"}),
+				about(journal.Held, 0, journal.Record{Behind: "make-1", Reason: "the one slot is taken"}),
+				about(journal.Admitted, 130, journal.Record{WaitedS: 130, MemoryCapMB: 460, Reason: "460 MB are free"}),
+				about(journal.Quiet, 200, journal.Record{Reason: "no CPU for 60 s"}),
+			},
+			[]string{
+				"npm test (pid 812, js) was caught at 12:00:00: npm runs a script.",
+				"From 12:00:00 on it waited behind make-1: the one slot is taken.",
+				"It started at 12:02:10 after 2 min 10 s, with a cap of 460 MB: 460 MB are free.",
+				"At 12:03:20 it did nothing any more and gave its slot back: no CPU for 60 s.",
 			},
 		},
 		{

@@ -39,6 +39,26 @@ func happened(r journal.Record) string {
 		return join(who, oomKill(r), "")
 	case journal.Ended:
 		return join(who, "ended"+usage(r), r.ExitReason)
+	case journal.Held:
+		return join(who, "waits"+place(r), r.Reason)
+	case journal.WouldHold:
+		return join(who, "would wait"+place(r), r.Reason)
+	case journal.Admitted:
+		return join(who, "starts"+after(r)+", "+capOf(r), "")
+	case journal.TimedOut:
+		return join(who, "starts although there is no room"+after(r), r.Reason)
+	case journal.Refused:
+		return join(who, "not started"+after(r), r.Reason)
+	case journal.Suspended:
+		return join(who, "left the queue"+after(r), r.Reason)
+	case journal.Quiet:
+		return join(who, "does nothing, gave its slot back", r.Reason)
+	case journal.Busy:
+		return join(who, "works again", r.Reason)
+	case journal.Swept:
+		return join(who, "ended, nobody is left who waits for it", r.Reason)
+	case journal.Changed:
+		return join(who, "changed", r.Reason)
 	case journal.Lost:
 		return join("", plural(int64(r.LostEvents), "event")+" lost", r.Reason)
 	case journal.Gap:
@@ -110,6 +130,29 @@ func placing(r journal.Record) string {
 		text += ", late"
 	}
 	return text
+}
+
+// place is where a command stands in the queue.
+func place(r journal.Record) string {
+	text := ""
+	if r.Position > 1 {
+		text = fmt.Sprintf(" as number %d", r.Position)
+	}
+	if r.Behind != "" {
+		text += " behind " + r.Behind
+	}
+	if r.MissingMB > 0 {
+		text += fmt.Sprintf(", %d MB missing", r.MissingMB)
+	}
+	return text
+}
+
+// after is how long a command waited; "" where it did not.
+func after(r journal.Record) string {
+	if r.WaitedS < 0.1 {
+		return ""
+	}
+	return " after " + duration(r.WaitedS)
 }
 
 func oomKill(r journal.Record) string {

@@ -47,6 +47,24 @@ func Job(records []journal.Record) []string {
 			say("At %s something failed%s", clock, because(r.Reason))
 		case journal.OOMKill:
 			say("At %s it %s. Nothing outside the job was touched; who started it sees status 137 (SIGKILL) from what was killed.", clock, oomKill(r))
+		case journal.Held:
+			say("From %s on it waited%s%s", clock, place(r), because(r.Reason))
+		case journal.WouldHold:
+			say("At %s it would have had to wait%s%s", clock, place(r), because(r.Reason))
+		case journal.Admitted:
+			say("It started at %s%s, with %s%s", clock, after(r), long(r), because(r.Reason))
+		case journal.TimedOut:
+			say("At %s it had waited long enough and started although there was no room%s", clock, because(r.Reason))
+		case journal.Refused:
+			say("At %s it was given up and not started%s", clock, because(r.Reason))
+		case journal.Suspended:
+			say("At %s it left the queue for a while%s", clock, because(r.Reason))
+		case journal.Quiet:
+			say("At %s it did nothing any more and gave its slot back%s", clock, because(r.Reason))
+		case journal.Busy:
+			say("At %s it worked again%s", clock, because(r.Reason))
+		case journal.Swept:
+			say("At %s it was ended, since nobody was left who waited for it%s", clock, because(r.Reason))
 		case journal.Ended:
 			say("It ended at %s%s%s", clock, usage(r), because(r.ExitReason))
 		default:
