@@ -87,6 +87,9 @@ func (w *lineWalk) value(name string) (string, bool) {
 // python and "$MAKE" is make by their names, and what else stands unquoted
 // before a command is most often a wrapper or nothing ($SUDO, $DRY_RUN).
 func (w *lineWalk) guess(words []string) []string {
+	if strings.IndexByte(words[0], '/') >= 0 {
+		return words // $VIRTUAL_ENV/bin/pip: the end of a path says enough
+	}
 	name := strings.ToLower(strings.Trim(words[0], "${}"))
 	p := w.j.s.lookup(name)
 	known := p != nil && (len(p.rules) > 0 || len(p.carriers) > 0 || p.interp != nil)

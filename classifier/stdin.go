@@ -16,6 +16,11 @@ func (w *lineWalk) redirected(s *syntax.Stmt) {
 	if !ok || !w.readsCommands(call) {
 		return
 	}
+	w.documents(s)
+}
+
+// documents judges the here-documents of a command as lines.
+func (w *lineWalk) documents(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -46,6 +51,9 @@ func (w *lineWalk) piped(b *syntax.BinaryCmd) {
 	from, ok := b.X.Cmd.(*syntax.CallExpr)
 	if !ok || len(from.Args) == 0 {
 		return
+	}
+	if shell {
+		w.documents(b.X) // cat <<EOF | sh
 	}
 	words := w.expand(from.Args)
 	if len(words) == 0 {

@@ -110,7 +110,10 @@ func (w *lineWalk) subst(b *strings.Builder, c *syntax.CmdSubst, quoted bool) {
 				words = append(words, a.Lit())
 			}
 			switch words[0] {
-			case "which", "command", "type", "readlink", "realpath":
+			case "which", "command", "type", "readlink", "realpath", "yarn":
+				if words[0] == "yarn" && (len(words) < 3 || words[1] != "bin") {
+					break
+				}
 				if last := words[len(words)-1]; last != "" && last[0] != '-' {
 					b.WriteString(last)
 					return
