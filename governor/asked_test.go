@@ -227,6 +227,36 @@ func TestStopJob(t *testing.T) {
 	}
 }
 
+// TestStopJobThatIsBeingPlaced: it is ended once it is in its scope.
+func TestStopJobThatIsBeingPlaced(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(b *fakeBackend)
+		want error
+		runs bool
+	}{
+		{"placed", func(*fakeBackend) {}, nil, false},
+		{"not to be moved", func(b *fakeBackend) { b.placeErr = errors.New("no bus") }, errNoScope, true},
+		{"without a scope", func(b *fakeBackend) { b.noScopes = true }, errNoScope, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				w.backend.with(test.set)
+				w.caught(200, "npm", "test")
+				w.after(10 * time.Millisecond)
+				if err := w.gov.StopJob(w.t.Context(), w.job().ID, 1000); !errors.Is(err, test.want) {
+					t.Errorf("got %v, want %v", err, test.want)
+				}
+				w.after(turn)
+				if w.proc.has(200) != test.runs {
+					t.Errorf("it runs: %v", w.proc.has(200))
+				}
+			})
+		})
+	}
+}
+
 func TestStopJobThatWillNot(t *testing.T) {
 	running(t, nil, func(w *world) {
 		w.backend.with(func(b *fakeBackend) { b.stopErr = errors.New("no cgroup.kill") })
@@ -266,6 +296,14 @@ func TestWhatEndedEarlyTeachesNothing(t *testing.T) {
 		end  func(w *world)
 	}{
 		{"stopped", func(w *world) { _ = w.gov.StopJob(w.t.Context(), w.job().ID, 0) }},
+		{"others were put into it", func(w *world) {
+			_ = w.gov.do(w.t.Context(), func() {
+				for _, j := range w.gov.jobs {
+					j.mixed = true
+				}
+			})
+			w.proc.exit(200)
+		}},
 		{"lost a process to its cap", func(w *world) {
 			w.scopeOf(200, func(s *fakeScope) { s.oom, s.peakMB = 1, 460 })
 			w.after(turn)

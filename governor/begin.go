@@ -135,6 +135,9 @@ func (g *Governor) recordHeld(j *job, s admission.Standing, event string) {
 // that what would have waited for it can be told, too; nothing is touched.
 func (g *Governor) observe(j *job, r journal.Record, m admission.Machine, l admission.Limits) {
 	j.observed = true
+	if j.note == "" {
+		j.note = "observe mode: nothing was done to it"
+	}
 	g.jobs[j.id] = j
 	g.ask(j)
 	mine, standing := g.turn(j, m, l)

@@ -34,6 +34,7 @@ type fakeBackend struct {
 	freezeErr    error
 	thawErr      error
 	stopErr      error
+	blind        bool // Signals cannot be read
 	stopTakes    time.Duration
 	early        time.Duration // of placeTakes, until the process is in its scope
 	hangs        string        // the manager that never answers

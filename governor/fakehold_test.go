@@ -65,6 +65,9 @@ func (b *fakeBackend) Signals(sc contain.Scope) contain.Signals {
 	if s == nil || s.gone {
 		return contain.Signals{Empty: true}
 	}
+	if b.blind {
+		return contain.Signals{}
+	}
 	pids, _ := b.proc.in(sc.Cgroup)
 	got := contain.Signals{StopPending: s.stopPending, EndPending: s.endPending, Frozen: s.frozen, Empty: len(pids) == 0, Stopped: len(pids) > 0}
 	for _, pid := range pids {

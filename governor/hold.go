@@ -206,18 +206,23 @@ func (g *Governor) refrozen(j *job, out outcome) {
 // of the tree. To freeze it again and again would be a fight.
 func (g *Governor) escaped(j *job) { g.runsAnyway(j, "it was let go by somebody else") }
 
-// runsAnyway makes a job that should wait a running one.
+// runsAnyway starts a job that should wait, with the cap it has. It is thawed
+// in any case: whether it stands still may be what could not be read.
 func (g *Governor) runsAnyway(j *job, why string) {
 	r := g.about(j)
 	r.Event, r.Reason, r.MemoryCapMB = journal.Changed, why+"; it runs", j.capMB
 	g.record(r)
-	j.scope.Frozen = false
 	if j.waits.start == nil {
-		g.book.Hold(j.id, j.waits.user, min(j.capMB, j.provisionalMB), j.capMB)
+		cap := j.capMB
+		if cap > 0 {
+			cap += int64(j.caught) // taken off again
+		}
+		c := admission.Cap{MemoryMB: cap, SwapMB: j.swapMB, PromiseMB: j.capMB, Why: why}
+		g.book.Hold(j.id, j.waits.user, c.PromiseMB, c.MemoryMB)
+		j.waits.start, j.promiseMB = &admission.Start{Job: j.id, Cap: c}, c.PromiseMB
 	}
-	j.waits.start = nil
-	g.advance(j, stepAdmitted)
-	g.remember()
+	g.hurry()
+	g.admit(j)
 }
 
 // refuse ends a job that waited too long.
@@ -253,10 +258,7 @@ func (g *Governor) end(j *job) bool {
 // stoppedJob takes in that a job was ended. Its last reading finishes it.
 func (g *Governor) stoppedJob(j *job, out outcome) {
 	j.scope.Frozen = false
-	for _, done := range j.stopWait {
-		done <- out.err
-	}
-	j.stopWait = nil
+	g.answerStops(j, out.err)
 	if out.err == nil || g.stopping || g.lostScope(j, out.err) {
 		return
 	}
@@ -265,7 +267,7 @@ func (g *Governor) stoppedJob(j *job, out outcome) {
 	g.record(r)
 	j.stopped = false
 	if j.waits.refused != "" && j.stands() {
-		j.waits.refused = ""
+		j.waits.refused, j.endedReason = "", ""
 		g.runsAnyway(j, "it could not be refused")
 	}
 }

@@ -89,7 +89,8 @@ func TestWhatFailsLetsGo(t *testing.T) {
 			for _, s := range b.scopes {
 				s.frozen = false
 			}
-		}, "captured held placed changed changed"}, // the second is its cap, raised
+		}, "captured held placed changed changed"},
+		{"its signals cannot be read", nil, func(b *fakeBackend) { b.blind = true }, "captured held placed changed changed"}, // the second is its cap, raised
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

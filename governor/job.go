@@ -133,6 +133,8 @@ type job struct {
 	joining int           // orders under way to move something in
 	toldCap time.Time     // when a change of its cap was last recorded
 	stopped bool          // ended by somebody's word before its time
+	toStop  bool          // once it is in its scope
+	mixed   bool          // commands joined it that have nothing to do with it
 	// Who waits for its end by a stop.
 	stopWait []chan<- error
 

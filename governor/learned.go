@@ -34,9 +34,10 @@ func (g *Governor) tooLarge(j *job, m admission.Machine, l admission.Limits) str
 
 // learn keeps the peak of a job that ran to its own end. One that was stopped,
 // or lost a process to its cap, might have needed more; one that no reading saw
-// says nothing, nor does one that is only watched.
+// says nothing, nor does one that is only watched, or that others
+// were put into.
 func (g *Governor) learn(j *job) {
-	if j.observed || j.stopped || j.oomKills > 0 || j.peakMB <= 0 || j.peak.key.Signature == "" {
+	if j.observed || j.mixed || j.stopped || j.oomKills > 0 || j.peakMB <= 0 || j.peak.key.Signature == "" {
 		return
 	}
 	g.peaks.Learn(j.peak.key, j.peakMB, time.Now())

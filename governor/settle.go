@@ -122,6 +122,9 @@ func (g *Governor) inForce(j *job, out outcome) {
 	for _, f := range waiting {
 		g.join(f, j, f.why)
 	}
+	if j.toStop && !g.end(j) {
+		g.answerStops(j, errNoScope)
+	}
 }
 
 // notHeld notes that a job which was to wait runs, since it could not be frozen.
@@ -135,6 +138,9 @@ func (g *Governor) notHeld(j *job) {
 	}
 	j.waits.start, j.waits.held, j.waits.refused = nil, false, ""
 	g.advance(j, stepPlaced)
+	if j.isolated { // it may stand still in part
+		g.act(j, order{verb: verbThaw, jobID: j.id, scope: j.scope})
+	}
 }
 
 // setCap notes a cap as it was read back; what was asked is not told as what is.
@@ -231,10 +237,7 @@ func (g *Governor) ended(j *job, out outcome) {
 func (g *Governor) forget(j *job) {
 	delete(g.jobs, j.id)
 	g.book.End(j.id)
-	for _, done := range j.stopWait {
-		done <- nil
-	}
-	j.stopWait = nil
+	g.answerStops(j, nil)
 	if j.waits.held {
 		g.remember()
 	}
@@ -250,6 +253,7 @@ func (g *Governor) drop(j *job, s step) {
 	for _, f := range j.waiting {
 		letGo(f.catch)
 	}
+	g.answerStops(j, errNoScope) // it runs on where it is, or was over before
 	g.forget(j)
 	j.unplaced("it runs where it is, without a cap")
 	g.look()

@@ -50,8 +50,11 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 		g.drop(j, stepLeft)
 		done <- nil
 		return nil
-	case j.state == Placing:
-		return fmt.Errorf("stop %s: %w", id, errChanges)
+	case j.state == Placing: // as soon as it is in its scope
+		g.recordStop(j, by)
+		j.toStop, j.stopWait = true, append(j.stopWait, done)
+		j.endedReason = fmt.Sprintf("stopped by uid %d", by)
+		return nil
 	case !j.isolated:
 		return fmt.Errorf("stop %s: %w", id, errNoScope)
 	case j.busy == verbStop:
@@ -68,6 +71,14 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 	j.endedReason = fmt.Sprintf("stopped by uid %d", by)
 	g.end(j)
 	return nil
+}
+
+// answerStops tells those who asked for a job's end what became of it.
+func (g *Governor) answerStops(j *job, err error) {
+	for _, done := range j.stopWait {
+		done <- err
+	}
+	j.stopWait = nil
 }
 
 func (g *Governor) recordStop(j *job, by uint32) {

@@ -116,6 +116,7 @@ const maxWaiting = 256
 // one. What joins a job that waits waits with it: the scope is frozen.
 func (g *Governor) join(f caughtFinding, j *job, why string) {
 	f.why = why
+	j.mixed = j.mixed || why == joinsCrowd || why == joinsBurst
 	switch {
 	case g.stopping:
 		letGo(f.catch)
