@@ -97,7 +97,7 @@ func TestLongRuleFile(t *testing.T) {
 			s.Names()
 			d := time.Since(start)
 			t.Logf("%v, %d faults", d, len(faults))
-			if d > 10*time.Second {
+			if d > time.Minute {
 				t.Errorf("took %v", d)
 			}
 			if len(faults) > 2*maxFaults {
