@@ -63,7 +63,8 @@ func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 }
 
 // tree reads a job that has no scope: the sum over its root's descendants.
-// Pages that several of them share are counted for each.
+// Pages that several of them share are counted for each, and the CPU time of
+// those that have ended is not: a job that loses one counts as busy.
 func (s *sampler) tree(root proc.ID) contain.Usage {
 	u := noUsage()
 	if !s.lives(root) {
@@ -77,6 +78,9 @@ func (s *sampler) tree(root proc.ID) contain.Usage {
 		m, err := s.fs.Memory(id.PID)
 		if err != nil {
 			continue
+		}
+		if st, err := s.fs.Stat(id.PID); err == nil {
+			u.CPUUsec = max(u.CPUUsec, 0) + int64(st.UTime+st.STime)*(1e6/clockTicks)
 		}
 		u.Procs = append(u.Procs, id.PID)
 		u.Working = max(u.Working, 0) + max(m.RssAnon, 0) + max(m.RssShmem, 0)

@@ -146,7 +146,7 @@ func TestTreeWithoutScope(t *testing.T) {
 	p.add(fakeProcess{pid: 201, ppid: 200, argv: []string{"cc1"}, rssMB: 20})
 	p.add(fakeProcess{pid: 202, ppid: 201, argv: []string{"as"}, rssMB: 5})
 	p.add(fakeProcess{pid: 300, ppid: 1, argv: []string{"other"}, rssMB: 99})
-	if u := s.tree(root); len(u.Procs) != 3 || u.Working != 35<<20 || u.OOMKills != -1 {
+	if u := s.tree(root); len(u.Procs) != 3 || u.Working != 35<<20 || u.OOMKills != -1 || u.CPUUsec != 0 {
 		t.Errorf("got %+v", u)
 	}
 	tests := []struct {
