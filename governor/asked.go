@@ -125,7 +125,7 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 		req.tell(RunUpdate{State: RunRefused, SwapCapMB: -1, Why: ErrStopped.Error()}, true)
 		return ""
 	}
-	j := g.newJob(&x, req.Family, kin{pgid: x.PGID, loginUID: x.LoginUID, uid: x.UID})
+	j := g.newJob(&x, req.Family, kinOf(&x, g.o.FS, g.o.Rules))
 	j.rule, j.remedy, j.run, j.exec = req.Rule, journal.Escape(req.Remedy, 200), req, x
 	j.waits.patience = g.queueTimeout()
 	if own := time.Duration(req.WaitS * float64(time.Second)); own > 0 {
@@ -135,6 +135,12 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 		j.lightened = append(j.lightened, journal.Escape(change, 120))
 	}
 	g.recall(j, &x)
+	g.noteCallers(j, &x)
+	if with, never := g.linked(&x); with != nil {
+		j.waits.never = "it shares a pipe with " + with.id + ": to hold it could have the two wait for each other"
+	} else {
+		j.waits.never = never
+	}
 	if !g.enforces() || jobCgroup(x.Cgroup) {
 		// What runs in a job is that job: it never waits for itself.
 		u := RunUpdate{State: RunPlaced, Why: "it runs in the job that asked for it", Isolated: jobCgroup(x.Cgroup), SwapCapMB: -1}
@@ -158,6 +164,9 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 	}
 	g.ask(j)
 	mine, standing := g.turn(j, m, l)
+	if j.waits.never != "" && g.book.Slots() > 1 {
+		r.Notes = append(r.Notes, "not made to wait: "+j.waits.never)
+	}
 	if mine != nil {
 		r.MemoryCapMB, r.SwapCapMB = mine.Cap.MemoryMB, mine.Cap.SwapMB
 		g.record(r)
