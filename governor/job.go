@@ -9,6 +9,7 @@ import (
 	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/governor/note"
 	"github.com/headroomd/headroomd/loader/proc"
 )
 
@@ -165,6 +166,7 @@ type waits struct {
 	refused  string           // why it is ended instead
 	left     bool             // Ctrl-Z: stopped was seen since it was let go
 	noted    bool             // the caller was told that it waits
+	lacks    *note.Wait       // what it still waited for when its patience was over
 	agent    bool             // a coding agent is above it
 }
 

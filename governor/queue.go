@@ -100,6 +100,8 @@ func (g *Governor) mayStart(s admission.Start, standings []admission.Standing) {
 			g.refuse(j, at)
 			return
 		}
+		lacks := g.wait(j, at)
+		j.waits.lacks = &lacks
 		r := g.about(j)
 		r.Event, r.WaitedS, r.Behind, r.MissingMB = journal.TimedOut, waited, at.Behind, at.MissingMB
 		r.Reason = fmt.Sprintf("its patience of %.0f s is over", j.waits.patience.Seconds())

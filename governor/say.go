@@ -49,7 +49,11 @@ func (g *Governor) tellWaiting() {
 
 // tellStarted tells a caller who was told of the wait that it is over.
 func (g *Governor) tellStarted(j *job) {
-	if j.waits.noted {
+	switch {
+	case !j.waits.noted:
+	case j.waits.lacks != nil:
+		g.say(j, note.Started, note.TimedOutText(*j.waits.lacks, j.waited, j.capMB))
+	default:
 		g.say(j, note.Started, note.StartedText(j.program, j.waited, j.capMB))
 	}
 }
