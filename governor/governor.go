@@ -286,6 +286,7 @@ func (g *Governor) tick(ctx context.Context) {
 			g.finish(j, stepLingered, "")
 		}
 		g.recapJob(j)
+		g.stopNow(j)
 	}
 	g.told.forget(now)
 	g.crowd.forget(now)

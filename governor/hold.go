@@ -248,11 +248,11 @@ func (g *Governor) refuse(j *job, s admission.Standing) {
 
 // end stops the processes of a job that was refused or told to stop.
 func (g *Governor) end(j *job) bool {
-	if j.scope.Cgroup == "" {
+	if j.scope.Cgroup == "" || !g.act(j, order{verb: verbStop, jobID: j.id, scope: j.scope}) {
 		return false
 	}
 	j.stopped = true
-	return g.act(j, order{verb: verbStop, jobID: j.id, scope: j.scope})
+	return true
 }
 
 // stoppedJob takes in that a job was ended. Its last reading finishes it.
@@ -266,8 +266,8 @@ func (g *Governor) stoppedJob(j *job, out outcome) {
 	r.Event, r.Reason = journal.Failed, fmt.Sprintf("it could not be ended: %v", out.err)
 	g.record(r)
 	j.stopped = false
-	if j.waits.refused != "" && j.stands() {
+	if j.stands() { // it is not to stand still for ever
 		j.waits.refused, j.endedReason = "", ""
-		g.runsAnyway(j, "it could not be refused")
+		g.runsAnyway(j, "it could not be ended")
 	}
 }

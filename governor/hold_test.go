@@ -157,6 +157,22 @@ func TestRefusalThatFails(t *testing.T) {
 	})
 }
 
+func TestStopOfAHeldJobThatFails(t *testing.T) {
+	holding(t, nil, func(w *world) {
+		w.backend.with(func(b *fakeBackend) { b.stopErr, b.thawErr = errors.New("no cgroup.kill"), errors.New("interrupted") })
+		if err := w.gov.StopJob(w.t.Context(), w.waiting().ID, 0); err == nil {
+			t.Error("no error")
+		}
+		w.after(turn)
+		w.backend.with(func(b *fakeBackend) { b.thawErr = nil })
+		w.after(turn)
+		if w.frozen(300) || len(w.snapshot().Jobs) != 2 {
+			t.Errorf("it still stands still:\n%s", w.timeline())
+		}
+		w.forgive("let a job go")
+	})
+}
+
 // TestStopWhileOneWaits: in the foreground what waits is let go at the end;
 // a service manager's stop keeps it for the next governor, with its turn.
 func TestStopWhileOneWaits(t *testing.T) {

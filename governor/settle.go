@@ -26,6 +26,7 @@ func (g *Governor) settle(out outcome) {
 	default:
 		j.busy = ""
 		g.settleHeld(j, out)
+		g.stopNow(j)
 	}
 }
 
@@ -122,9 +123,10 @@ func (g *Governor) inForce(j *job, out outcome) {
 	for _, f := range waiting {
 		g.join(f, j, f.why)
 	}
-	if j.toStop && !g.end(j) {
+	if j.toStop && !j.isolated {
 		g.answerStops(j, errNoScope)
 	}
+	g.stopNow(j)
 }
 
 // notHeld notes that a job which was to wait runs, since it could not be frozen.

@@ -50,8 +50,10 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 		g.drop(j, stepLeft)
 		done <- nil
 		return nil
-	case j.state == Placing: // as soon as it is in its scope
+	case j.state == Placing, j.isolated && j.busy != "" && j.busy != verbStop:
+		// As soon as what is under way for it is done.
 		g.recordStop(j, by)
+		g.book.Withdraw(j.id)
 		j.toStop, j.stopWait = true, append(j.stopWait, done)
 		j.endedReason = fmt.Sprintf("stopped by uid %d", by)
 		return nil
@@ -60,7 +62,7 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 	case j.busy == verbStop:
 		j.stopWait = append(j.stopWait, done)
 		return nil
-	case j.busy != "" || len(g.stopOrders) == cap(g.stopOrders):
+	case len(g.stopOrders) == cap(g.stopOrders):
 		return fmt.Errorf("stop %s: %w", id, errChanges)
 	}
 	g.recordStop(j, by)
@@ -69,8 +71,17 @@ func (g *Governor) stopJob(id string, by uint32, done chan<- error) error {
 	}
 	j.stopWait = append(j.stopWait, done)
 	j.endedReason = fmt.Sprintf("stopped by uid %d", by)
-	g.end(j)
+	j.toStop = true
+	g.stopNow(j)
 	return nil
+}
+
+// stopNow ends a job that was to be stopped while something was under way for
+// it. Called again at each turn until it is ordered.
+func (g *Governor) stopNow(j *job) {
+	if j.toStop && j.alive() && g.end(j) {
+		j.toStop = false
+	}
 }
 
 // answerStops tells those who asked for a job's end what became of it.
