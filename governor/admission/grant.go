@@ -12,14 +12,15 @@ const fallbackPercent = 40
 //
 // The budget is what is available, minus the reserve, minus what the running
 // jobs were promised and have not used yet, minus what the job's own swapping
-// into zram would take. Every free slot has an equal share of it, and a job
-// alone is capped at 40 % of the memory at least, whatever its share, and where
-// the whole budget is below that, at what is left above the critical line: a cap
-// below would kill commands that work where nobody guards them, such as the 390
-// MB of an npm install on 1 GB with an agent of 300 MB. Where no slot is free, or the budget is below the least start, the job is capped at
-// what is left above the critical line, or at 40 % of the memory if that is
-// more, divided by the number of jobs; only what the budget covers of it is
-// promised, so that the sum of promises stays within the budget.
+// into zram would take. Every free slot is promised an equal share of it. A job
+// alone is capped at the whole budget, at 40 % of the memory at least, and where
+// the budget is below that, at what is left above the critical line: a cap below
+// would kill commands that work where nobody guards them, such as the 390 MB of
+// an npm install on 1 GB with an agent of 300 MB. Where no slot is free, or the
+// budget is below the least start, the job is capped at what is left above the
+// critical line, or at 40 % of the memory if that is more, divided by the number
+// of jobs; only what the budget covers of it is promised, so that the sum of
+// promises stays within the budget.
 func Grant(m Machine, l Limits, running []Claim) Cap {
 	return GrantPeak(m, l, running, -1, 0)
 }
@@ -74,10 +75,16 @@ func grant(m Machine, l Limits, t tally, n need, leastMB int64) Cap {
 		c.MemoryMB = max(share, c.PromiseMB)
 		c.Why += fmt.Sprintf("; %d MB of it are promised to it (%s)", c.PromiseMB, n.peaked())
 	}
-	if alone := aloneMB(m, l); t.jobs == 0 && c.MemoryMB < alone {
+	if alone := aloneMB(m, l); t.jobs == 0 && (c.MemoryMB < alone || l.JobMemoryMaxMB == 0 && c.MemoryMB < budget) {
 		what := shareOfTotal(m, 0)
 		above := aboveCritical(m, l, t) - zramShare(m, c.SwapMB)
-		if budget < alone && above > alone && l.JobMemoryMaxMB == 0 {
+		switch {
+		case l.JobMemoryMaxMB > 0:
+		case budget >= alone:
+			// What is free is nobody's before another one starts, and a reading
+			// that raises its cap may come a second too late.
+			alone, what = budget, "all of it until another one starts"
+		case above > alone:
 			alone, what = above, fmt.Sprintf("what is left above the critical line of %d MB", l.CriticalMB)
 		}
 		c.MemoryMB = alone

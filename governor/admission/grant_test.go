@@ -63,7 +63,7 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "4 GB, first of two", totalMB: 4096, available: 3614,
-			want: Cap{1638, 256, 1500, "3614 MB available - 614 MB reserve = 3000 MB, divided by 2 free slots is 1500 MB; alone it is capped at 1638 MB, 40 % of 4096 MB"},
+			want: Cap{3000, 256, 1500, "3614 MB available - 614 MB reserve = 3000 MB, divided by 2 free slots is 1500 MB; alone it is capped at 3000 MB, all of it until another one starts"},
 		},
 		{
 			name: "4 GB, second of two", totalMB: 4096, available: 3514, swapFree: 4000, running: []Claim{{1500, 100}},
@@ -87,7 +87,7 @@ func TestGrant(t *testing.T) {
 		},
 		{
 			name: "64 GB, first of four", totalMB: 65536, available: 62048, swapFree: 8192,
-			want: Cap{26214, 4096, 15000, "62048 MB available - 2048 MB reserve = 60000 MB, divided by 4 free slots is 15000 MB; alone it is capped at 26214 MB, 40 % of 65536 MB"},
+			want: Cap{60000, 4096, 15000, "62048 MB available - 2048 MB reserve = 60000 MB, divided by 4 free slots is 15000 MB; alone it is capped at 60000 MB, all of it until another one starts"},
 		},
 		{
 			name: "64 GB, all slots taken", totalMB: 65536, available: 40512, running: []Claim{{15000, 15000}, {15000, 10000}, {1, 1}, {1, 1}},

@@ -33,7 +33,7 @@ func TestJobThatNeverFits(t *testing.T) {
 	t.Run("beside another it waits for half its patience", func(t *testing.T) {
 		s := newSim(t, 4096, 482)
 		s.ask("a", peak(800, 1))
-		s.after(0, "a 1638")
+		s.after(0, "a 3000")
 		s.use("a", 500)
 		s.ask("b", peak(3480, 3))
 		s.after(0)
@@ -48,14 +48,14 @@ func TestJobThatFitsOnlyLater(t *testing.T) {
 	s.ask("a", peak(2000, 2))
 	s.ask("b", peak(700, 2))
 	s.ask("c", peak(100, 1))
-	s.after(0, "a 2500")
+	s.after(0, "a 3000")
 	s.after(second)
 	short := "needs 875 MB (peaked at 700 MB in its last 2 runs), 500 MB are free beyond the reserve and what is promised; in 149 s it makes do with 409 MB"
 	s.stands("1 b missing 375: "+short, "2 c behind b: waits for its turn behind b, which "+short)
 	s.use("a", 1900)
 	s.after(second)
 	s.end("a")
-	s.after(second, "b 1638", "c 2125")
+	s.after(second, "b 3000", "c 2125")
 }
 
 func TestMemoryFreedByAStranger(t *testing.T) {
