@@ -31,7 +31,6 @@ type text struct {
 	b     strings.Builder
 	src   *source
 	known bool
-	depth int
 }
 
 // word reads a word of the source.

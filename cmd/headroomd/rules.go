@@ -13,7 +13,6 @@ var rulesReadme string
 type rulesFlags struct {
 	config string
 	rules  string
-	socket string
 }
 
 func newRulesCommand() *cobra.Command {

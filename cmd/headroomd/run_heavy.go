@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,9 +13,6 @@ import (
 	"github.com/headroomd/headroomd/governor/control"
 	"github.com/headroomd/headroomd/governor/journal"
 )
-
-// errInterrupted ends a wait that its user no longer wants.
-var errInterrupted = errors.New("interrupted")
 
 // restartPatience is how long a run waits for a governor that went away while
 // it waited: a restart takes a few seconds.

@@ -100,15 +100,13 @@ func (l *local) look(slot bool, others []holder) (governor.RunUpdate, admission.
 	limits := l.config.Resolve(m)
 	grant := admission.Grant(m, limits, make([]admission.Claim, len(others)))
 	if !slot {
-		for _, h := range others {
-			u.BehindFamily, u.BehindPID = cmp.Or(h.Family, "heavy"), h.PID
+		u.BehindFamily = "heavy" // it was given back this moment
+		if len(others) > 0 {
+			h := others[0]
+			u.BehindFamily, u.BehindPID = cmp.Or(h.Family, u.BehindFamily), h.PID
 			if !h.Since.IsZero() {
 				u.BehindAgeS = time.Since(h.Since).Seconds()
 			}
-			break
-		}
-		if len(others) == 0 { // it was given back this moment
-			u.BehindFamily = "heavy"
 		}
 	}
 	if m.AvailableMB >= 0 {
