@@ -141,7 +141,7 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 	} else {
 		j.waits.never = never
 	}
-	if !g.enforces() || jobCgroup(x.Cgroup) {
+	if inside := g.insideOf(&x); !g.enforces() || inside {
 		// What runs in a job is that job: it never waits for itself.
 		u := RunUpdate{State: RunPlaced, Why: "it runs in the job that asked for it", Isolated: jobCgroup(x.Cgroup), SwapCapMB: -1}
 		if !g.enforces() {
@@ -181,6 +181,20 @@ func (g *Governor) beginAsked(x proc.Exec, req *request) string {
 	g.tellAsker(j, standing)
 	g.hurry()
 	return j.id
+}
+
+// insideOf reports whether a process is part of a job: by its cgroup, or where
+// jobs have none, by descent.
+func (g *Governor) insideOf(x *proc.Exec) bool {
+	if jobCgroup(x.Cgroup) {
+		return true
+	}
+	for _, j := range g.jobs {
+		if !j.isolated && j.runs() && g.descends(x, j.root) {
+			return true
+		}
+	}
+	return false
 }
 
 // placeAsked places the child of a run whose turn has come. A slotless one was

@@ -140,6 +140,26 @@ func TestAskedFromInsideAJobNeverWaits(t *testing.T) {
 	})
 }
 
+// Without cgroups what descends from a job is that job.
+func TestAskedFromBelowAJobWithoutAScope(t *testing.T) {
+	inWorld(t, nil, func(w *world) {
+		w.backend.with(func(b *fakeBackend) { b.noScopes = true })
+		outer := w.asks(w.t.Context(), 201, "npm", "test")
+		w.after(turn)
+		if outer.last().State != RunPlaced {
+			t.Fatalf("the outer one is told %+v", outer.told)
+		}
+		w.proc.add(fakeProcess{pid: 300, ppid: 201, pgid: 200, argv: []string{"headroomd", "run"}})
+		id := w.proc.add(fakeProcess{pid: 301, ppid: 300, pgid: 200, argv: []string{"headroomd"}})
+		var got []RunUpdate
+		err := w.gov.Admit(w.t.Context(), RunRequest{PID: 301, Start: id.Start, Argv: []string{"make"}, Family: "make", Asker: 300, UID: 1000},
+			func(u RunUpdate) { got = append(got, u) })
+		if err != nil || len(got) != 1 || got[0].State != RunPlaced {
+			t.Errorf("told %+v, %v", got, err)
+		}
+	})
+}
+
 func TestAskedForAStranger(t *testing.T) {
 	inWorld(t, nil, func(w *world) {
 		w.spawn(200, "npm", "test")
