@@ -108,8 +108,10 @@ func bestOf(t *testing.T, measure func() (within bool)) {
 	t.Error("out of bounds three times")
 }
 
-// A hog at full speed on a machine whose CPUs are all busy: at most 1 MB is
-// touched before it is stopped.
+// A hog at full speed on a machine whose CPUs are all busy. Alone on two CPUs
+// 0.03 to 0.3 MB are touched before it is stopped; without its priority the
+// tracer comes after 8 MB and more. The bounds here and below are between: they
+// tell whether the means work, and not how busy the host of the tests is.
 func TestHogIsStoppedEarly(t *testing.T) {
 	needRoot(t)
 	for _, source := range []string{"bpf", "perf"} {
@@ -141,11 +143,12 @@ func hogIsStopped(t *testing.T, source string) {
 			cmd.Wait()
 		}
 		t.Logf("anon memory at the stop, worst of %d: %d KB; stopped after p50 %v, worst %v", len(after), worst>>10, quantile(after, .5), quantile(after, 1))
-		return worst <= 1<<20
+		return worst <= 4<<20
 	})
 }
 
-// A hundred heavy commands at once: every one is stopped, and within 20 ms.
+// A hundred heavy commands at once: every one is stopped, and soon. Alone it
+// takes 1 to 17 ms for the 99th.
 func TestBurst(t *testing.T) {
 	needRoot(t)
 	for _, source := range []string{"bpf", "perf"} {
@@ -179,7 +182,7 @@ func burst(t *testing.T, source string) {
 		}
 		p50, p99 := quantile(after, .5), quantile(after, .99)
 		t.Logf("stopped after p50 %v, p99 %v", p50, p99)
-		return p99 <= 20*time.Millisecond
+		return p99 <= 100*time.Millisecond
 	})
 }
 
