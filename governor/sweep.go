@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,13 +46,44 @@ func (g *Governor) sweep(now time.Time) {
 // orphaned says why nobody waits for the job any more; empty where somebody
 // may.
 func (g *Governor) orphaned(j *job) string {
-	if j.agent.PID != 0 && g.isGone(j.agent) {
-		return fmt.Sprintf("the agent that started it (pid %d) is gone", j.agent.PID)
+	why, agent := "", false
+	switch {
+	case j.agent.PID != 0 && g.isGone(j.agent):
+		agent = true
+		why = fmt.Sprintf("the agent that started it (pid %d) is gone", j.agent.PID)
+	case j.root.PID != 0 && j.caller.PID != 0 && g.isGone(j.root) && !j.adopted:
+		why = fmt.Sprintf("its first process (pid %d) is gone", j.root.PID)
 	}
-	if j.root.PID != 0 && j.caller.PID != 0 && g.isGone(j.root) && !j.adopted {
-		return fmt.Sprintf("its first process (pid %d) is gone", j.root.PID)
+	if why == "" || !g.fatherless(j, agent) {
+		return ""
 	}
-	return ""
+	return why
+}
+
+// fatherless reports whether every process of the job that is not another's
+// child there has been left to init: nobody will ask how it ended. A script
+// that runs one heavy command after the other has them in one job, whose first
+// process is gone while the script waits for the next. The shell in which an
+// agent that is gone ran it may still be there: it is left to init, too.
+func (g *Governor) fatherless(j *job, agent bool) bool {
+	left := func(pid int) bool { return pid == 1 || isManager(pid, g.o.FS) }
+	if len(j.pids) == 0 || len(j.pids) > maxSwept {
+		return false
+	}
+	for _, pid := range j.pids {
+		st, err := g.o.FS.Stat(pid)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		if left(st.PPID) || slices.Contains(j.pids, st.PPID) {
+			continue
+		}
+		above, err := g.o.FS.Stat(st.PPID)
+		if !agent || err != nil || !isShell(above.Comm) || !left(above.PPID) {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *Governor) sweepJob(j *job, why string) {
