@@ -49,7 +49,7 @@ func hogs(t *testing.T, d *Daemon, s *Session, program string, runs int, limitMB
 		old := float64(session.Field(t, "memory.stat", "anon")-before) / (1 << 20)
 		over := max(*placed.CaughtRSSMB, old) > limitMB
 		away := stalls.Since(began)
-		if over && away >= stallFrom && spoiled < runs/2 {
+		if over && away >= stallFrom && spoiled < 3*runs {
 			t.Logf("run %d is repeated: a CPU was away for %v", run, away)
 			spoiled++
 			run--

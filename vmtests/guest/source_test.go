@@ -34,7 +34,7 @@ func TestSource(t *testing.T) {
 func lateMake(t *testing.T, d *Daemon) {
 	d.Use(t)
 	s := Login(t, "pi")
-	dir := CProject(t, "pi", 60)
+	dir := CProject(t, "pi", 24)
 	s.Must("cd " + dir)
 	before := len(d.Events())
 	scopes := WatchScopes(t)

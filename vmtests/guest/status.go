@@ -25,9 +25,11 @@ type Status struct {
 		AvailableMB int64 `json:"available_mb"`
 	} `json:"memory"`
 	Jobs   []Job `json:"jobs"`
+	Queue  []Job `json:"queue"`
 	Recent []Job `json:"recent"` // ended not long ago, newest last
 	Self   struct {
 		RSSMB      float64 `json:"rss_mb"`
+		CPUS       float64 `json:"cpu_s"`
 		LostEvents uint64  `json:"lost_events"`
 	} `json:"self"`
 }
@@ -46,11 +48,14 @@ type Job struct {
 	Isolated    bool    `json:"isolated"`
 	CaughtRSSMB float64 `json:"caught_rss_mb"`
 	OOMKills    int64   `json:"oom_kills"`
+	Position    int     `json:"position"` // in the queue; 1 is next
+	Behind      string  `json:"behind"`   // the job that it waits for
+	Why         string  `json:"why"`      // it waits
 }
 
 // Find returns the job of that id, running or ended.
 func (s Status) Find(id string) (Job, bool) {
-	for _, jobs := range [][]Job{s.Jobs, s.Recent} {
+	for _, jobs := range [][]Job{s.Jobs, s.Queue, s.Recent} {
 		for _, j := range jobs {
 			if j.ID == id {
 				return j, true

@@ -17,6 +17,7 @@ in_root() { chroot "$root" "$@"; }
 in_root passwd -d root >/dev/null
 in_root useradd -m -u 1000 -s /bin/bash pi
 in_root useradd -m -u 1001 -s /bin/bash dora
+in_root useradd -m -u 1002 -s /bin/bash sam
 echo 'pi ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/pi"
 chmod 0440 "$root/etc/sudoers.d/pi"
 
@@ -25,7 +26,7 @@ chmod 0440 "$root/etc/sudoers.d/pi"
 mkdir -p "$root/root/.ssh"
 chmod 0700 "$root/root/.ssh"
 in_root ssh-keygen -q -t ed25519 -N '' -C vmtests -f /root/.ssh/id_ed25519
-for home in /root /home/pi /home/dora; do
+for home in /root /home/pi /home/dora /home/sam; do
 	user=${home##*/}
 	mkdir -p "$root$home/.ssh"
 	cp "$root/root/.ssh/id_ed25519.pub" "$root$home/.ssh/authorized_keys"

@@ -2,15 +2,22 @@
 // hog MB after SECONDS STATUS  ... then exits after a time
 // hog MB hold                  ... then waits to be killed
 // hog MB notify                ... then tells systemd that it is ready, and waits
+// hog MB burn SECONDS STATUS   ... then computes for a time, then exits
+// hog MB write KB              ... then writes so much, and exits
+// hog MB read                  ... then reads until the end, and exits
+// hog MB await PATH            ... then looks for a file until it is there, and exits
+// hog MB create PATH           ... then makes that file, and waits to be killed
 //
 // It is built static and takes its memory in one piece, so that nothing comes
 // before the first touched page but the C library's start.
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 static int notify(void)
@@ -26,6 +33,34 @@ static int notify(void)
 		to.sun_path[0] = 0;
 	return sendto(fd, "READY=1", 7, 0, (struct sockaddr *)&to,
 		      offsetof(struct sockaddr_un, sun_path) + strlen(path)) != 7;
+}
+
+static void burn(int seconds)
+{
+	struct timespec now;
+	time_t end;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now.tv_sec + seconds;
+	while (now.tv_sec < end)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+static int move(int reading, long kb)
+{
+	static char block[1024];
+
+	if (reading) {
+		ssize_t n;
+
+		while ((n = read(0, block, sizeof(block))) > 0)
+			;
+		return n < 0;
+	}
+	while (kb-- > 0)
+		if (write(1, block, sizeof(block)) != sizeof(block))
+			return 5;
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -51,6 +86,21 @@ int main(int argc, char **argv)
 		sleep(atoi(argv[3]));
 		return atoi(argv[4]);
 	}
+	if (!strcmp(argv[2], "burn") && argc > 4) {
+		burn(atoi(argv[3]));
+		return atoi(argv[4]);
+	}
+	if (!strcmp(argv[2], "write") && argc > 3)
+		return move(0, atol(argv[3]));
+	if (!strcmp(argv[2], "read"))
+		return move(1, 0);
+	if (!strcmp(argv[2], "await") && argc > 3) {
+		while (access(argv[3], F_OK))
+			usleep(100000);
+		return 0;
+	}
+	if (!strcmp(argv[2], "create") && argc > 3)
+		close(open(argv[3], O_CREAT | O_WRONLY, 0600));
 	if (!strcmp(argv[2], "notify") && notify())
 		return 4;
 	for (;;)
