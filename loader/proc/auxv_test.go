@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func auxv64(words ...uint64) (b []byte) {
@@ -78,9 +79,16 @@ func TestSecureOfASetuidProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { c.Process.Kill(); c.Wait() }()
+	// Start returns when the exec has closed its pipe, which is shortly before
+	// the new program's vector is there.
 	x := Exec{ID: ID{PID: c.Process.Pid}}
-	if err := (FS{}).ReadFacts(&x); err != nil {
-		t.Fatal(err)
+	for until := time.Now().Add(10 * time.Second); !x.Secure && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if err := (FS{}).ReadFacts(&x); err != nil {
+			t.Fatal(err)
+		}
+		if x.UID == 65534 && x.EUID == 65534 && time.Until(until) < 9*time.Second {
+			break
+		}
 	}
 	if x.UID == 65534 && x.EUID == 65534 {
 		t.Skipf("%s is mounted nosuid", dir)
