@@ -31,7 +31,8 @@ a lighter form; where no governor runs it is also wrapped in "headroomd run", so
 that it waits for its turn and gets a cap. The agent shows its user what will
 run: an approval is never given here, nor taken away.
 
-claude-code   for PreToolUse (matcher "Bash"), UserPromptSubmit and PostToolUse
+claude-code   for PreToolUse (matcher "Bash"), UserPromptSubmit and PostToolUse;
+              not for runs without a person, where to ask is to be refused
 generic       {"command": "…", "cwd": "…", "session": "…"} in;
               {"command": "…", "changed": true, "class": "heavy", "family": "…",
               "changes": […], "cap_mb": 650, "context": "…"} out
