@@ -81,7 +81,8 @@ func (c *carrier) carriage(j *judge, words []string) (Carriage, bool) {
 }
 
 // applies reports whether args make c carry something, and cuts them down to
-// what stands behind its subcommand.
+// what stands behind its subcommand, which is parsed anew: its first operand
+// ends it.
 func (c *carrier) applies(j *judge, args []string) ([]string, bool) {
 	if c.after != nil && c.subs == nil {
 		return args, true

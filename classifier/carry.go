@@ -18,25 +18,9 @@ func (j *judge) carry(c *carrier, name string, words []string) (result, bool) {
 			return result{}, false
 		}
 	}
-	args := words[1:]
-	from := 0
-	if c.after == nil || c.subs != nil {
-		a := &j.args
-		a.parse(args, &c.g, c.subs == nil)
-		if a.has(c.nothing, len(a.args)) >= 0 {
-			return result{}, false
-		}
-		if c.subs != nil {
-			if from = c.sub(a); from < 0 {
-				return result{}, false
-			}
-			// What follows the subcommand is parsed anew: its first operand ends it.
-			args = args[min(from, len(args)):]
-			a.parse(args, &c.g, true)
-			if a.has(c.nothing, len(a.args)) >= 0 {
-				return result{}, false
-			}
-		}
+	args, ok := c.applies(j, words[1:])
+	if !ok {
+		return result{}, false
 	}
 	if j.t != nil {
 		if c.where == "" {
