@@ -190,7 +190,7 @@ func (g *Governor) insideOf(x *proc.Exec) bool {
 		return true
 	}
 	for _, j := range g.jobs {
-		if !j.isolated && j.runs() && g.descends(x, j.root) {
+		if g.isBelow(x, j) {
 			return true
 		}
 	}

@@ -121,7 +121,8 @@ func (g *Governor) turn(j *job, m admission.Machine, l admission.Limits) (mine *
 	if mine != nil {
 		return mine, admission.Standing{}
 	}
-	return nil, standingOf(g.book.Standings(now, m, l), j.id)
+	standing, _ = g.book.StandingOf(j.id, now, m, l)
+	return nil, standing
 }
 
 // recordHeld tells that a job waits, for whom and why.

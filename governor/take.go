@@ -88,11 +88,17 @@ func (g *Governor) jobOf(x *proc.Exec, k kin) *job {
 		if k.same(j.kin) && (j.origin == x.Cgroup || j.adopted) {
 			return j
 		}
-		if !j.isolated && j.runs() && g.descends(x, j.root) {
+		if g.isBelow(x, j) {
 			return j
 		}
 	}
 	return nil
+}
+
+// isBelow reports whether a process descends from a job that has no cgroup:
+// then descent is what makes it part of the job.
+func (g *Governor) isBelow(x *proc.Exec, j *job) bool {
+	return !j.isolated && j.runs() && g.descends(x, j.root)
 }
 
 func (g *Governor) descends(x *proc.Exec, root proc.ID) bool {
