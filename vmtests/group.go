@@ -3,6 +3,7 @@ package vmtests
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,16 +14,42 @@ type Group struct {
 	Name      string
 	Prefix    string
 	Faults    bool          // needs a daemon with fault points
+	Init      bool          // busybox is pid 1: no systemd, no logind, no D-Bus
+	SlowDisk  bool          // the root disk is as slow as an SD card
 	KernelArg []string      // words on the kernel's command line
 	Timeout   time.Duration // of the tests, after the boot
+
+	// Elsewhere are the tests that also run on the other suites: what differs
+	// between kernels and between managers, and no more. Each suite costs a boot
+	// a group.
+	Elsewhere []string
 }
 
 // Groups in the order in which they are looked through. They are booted in the
 // opposite order, so that what everybody needs fails first.
 var Groups = []Group{
 	{Name: "faults", Prefix: "Fault", Faults: true, Timeout: 30 * time.Minute},
+	{Name: "survive", Prefix: "Survive", SlowDisk: true, Timeout: 30 * time.Minute},
 	{Name: "queue", Prefix: "Queue", Timeout: 30 * time.Minute},
-	{Name: "main", Timeout: 50 * time.Minute},
+	{Name: "init", Prefix: "Init", Init: true, Timeout: 20 * time.Minute},
+	{
+		// A stock Raspberry Pi OS: no memory controller, no PSI.
+		Name: "pi", Prefix: "Pi", KernelArg: []string{"cgroup_disable=memory", "psi=0"}, Timeout: 20 * time.Minute,
+		Elsewhere: []string{"TestPiHog"},
+	},
+	{Name: "main", Timeout: 50 * time.Minute, Elsewhere: []string{"TestMachine", "TestNpmTest"}},
+}
+
+// Suites are the Debian releases that the tests know; the first has them all.
+var Suites = []string{"trixie", "bookworm", "bullseye"}
+
+// on is the group as it is on a suite: whole on the first, and on the others
+// those of its tests that may go otherwise there.
+func (g Group) on(suite string, names []string) []string {
+	if suite == Suites[0] {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(g.Elsewhere, name) })
 }
 
 func groupOf(test string) Group {

@@ -28,8 +28,14 @@ type Boot struct {
 	Logs      string   // directory for console.log, journal.log, results.log
 	MemoryMB  int      // 0 is 1024: the small machine that all this is about
 	CPUs      int      // 0 is 2
+	SlowDisk  bool     // the root disk is as slow as an SD card
 	KernelArg []string // further words for the kernel's command line
 }
+
+// sdCard has QEMU answer as slowly as a class 10 card does: 20 MB/s read and
+// 10 MB/s written in a row, 800 and 300 operations a second at random.
+const sdCard = ",throttling.bps-read=20971520,throttling.bps-write=10485760" +
+	",throttling.iops-read=800,throttling.iops-write=300"
 
 // Machine is a running guest. Its end, or that of the context it was started
 // with, ends the stream of results.
@@ -53,7 +59,7 @@ func (b Boot) Start(ctx context.Context) (*Machine, error) {
 		return nil, fmt.Errorf("make a place for sockets: %w", err)
 	}
 	m := &Machine{logs: b.Logs, socket: sockets, done: make(chan struct{})}
-	listener, err := net.Listen("unix", m.resultsSocket())
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: m.resultsSocket(), Net: "unix"})
 	if err != nil {
 		os.RemoveAll(sockets)
 		return nil, fmt.Errorf("listen for results: %w", err)
@@ -77,7 +83,8 @@ func (b Boot) Start(ctx context.Context) (*Machine, error) {
 	go func() {
 		<-m.done
 		stderr.Close()
-		listener.Close()
+		// Not closed: what it said before it ended is still to be accepted.
+		listener.SetDeadline(time.Now().Add(time.Second))
 	}()
 	if err := m.await(listener); err != nil {
 		qemu.Process.Kill()
@@ -170,13 +177,17 @@ func (b Boot) arguments(m *Machine) []string {
 	for _, w := range b.KernelArg {
 		words += " " + w
 	}
+	root := "if=virtio,format=raw,snapshot=on,cache=unsafe,file=" + b.Image.Root()
+	if b.SlowDisk {
+		root += sdCard
+	}
 	log := func(name string) string { return filepath.Join(b.Logs, name) }
 	return []string{
 		"-accel", "tcg,thread=multi", "-cpu", "max",
 		"-smp", fmt.Sprint(cpus), "-m", fmt.Sprint(memory),
 		"-nodefaults", "-display", "none", "-no-reboot",
 		"-kernel", b.Image.Kernel(), "-initrd", b.Image.Initrd(), "-append", words,
-		"-drive", "if=virtio,format=raw,snapshot=on,cache=unsafe,file=" + b.Image.Root(),
+		"-drive", root,
 		"-drive", "if=virtio,format=raw,readonly=on,file=" + b.Payload,
 		"-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng",
 		"-chardev", "socket,id=console,server=on,wait=off,path=" + m.ConsoleSocket() + ",logfile=" + log("console.log"),

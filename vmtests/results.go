@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -35,9 +36,9 @@ const exitWord = "headroom-vmtests: exit "
 //
 // The tests named in want must all come to a verdict. A skip is a failure: a
 // guest has all that its tests need. lastWords is called for what to show when
-// the stream ends too early.
-func Replay(t T, events io.Reader, want []string, lastWords func() string) {
-	r := &replay{scan: bufio.NewScanner(events), judged: map[string]bool{}, lastWords: lastWords}
+// the stream ends too early. It returns those of want that did not pass.
+func Replay(t T, events io.Reader, want []string, lastWords func() string) []string {
+	r := &replay{scan: bufio.NewScanner(events), judged: map[string]bool{}, passed: map[string]bool{}, lastWords: lastWords}
 	r.scan.Buffer(nil, 1<<20)
 	r.level(t, "")
 	if r.exit != "" && r.exit != "0" && !r.failed {
@@ -48,11 +49,17 @@ func Replay(t T, events io.Reader, want []string, lastWords func() string) {
 			t.Errorf("%s did not run in the guest", name)
 		}
 	}
+	failed := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return r.passed[name] })
+	if len(failed) == 0 && r.exit != "0" {
+		return want // something outside of them
+	}
+	return failed
 }
 
 type replay struct {
 	scan      *bufio.Scanner
 	judged    map[string]bool
+	passed    map[string]bool
 	lastWords func() string
 	exit      string // "" until the guest has told it
 	failed    bool
@@ -82,7 +89,7 @@ func (r *replay) level(t T, test string) {
 			r.output(t, e.Output)
 		case e.Test != test || test == "":
 		case e.Action == "pass":
-			r.judged[test] = true
+			r.judged[test], r.passed[test] = true, true
 			return
 		case e.Action == "fail":
 			r.judged[test], r.failed = true, true
@@ -104,7 +111,7 @@ func (r *replay) skim(test string) {
 			return
 		}
 		if e.Test == test && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-			r.judged[test] = true
+			r.judged[test], r.passed[test] = true, e.Action == "pass"
 			return
 		}
 	}

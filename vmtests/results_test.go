@@ -207,3 +207,28 @@ func TestUntilExit(t *testing.T) {
 		})
 	}
 }
+
+// TestReplayFailed: whatever has no verdict has not passed, be it that it
+// failed, that the machine died before, or that something outside of it failed.
+func TestReplayFailed(t *testing.T) {
+	const passed = "^V=== RUN   TestA\n^V--- PASS: TestA (0.00s)\n"
+	tests := []struct {
+		name, raw string
+		want      []string
+	}{
+		{"all pass", passed + "^V=== RUN   TestB\n^V--- PASS: TestB (0.00s)\n^VPASS\n" + exitWord + "0\n", nil},
+		{"one fails", passed + "^V=== RUN   TestB\n^V--- FAIL: TestB (0.00s)\n^VFAIL\n" + exitWord + "1\n", []string{"TestB"}},
+		{"the machine dies", passed + "^V=== RUN   TestB\n", []string{"TestB"}},
+		{"one does not run", passed + "^VPASS\n" + exitWord + "0\n", []string{"TestB"}},
+		{"the binary fails", passed + "^V=== RUN   TestB\n^V--- PASS: TestB (0.00s)\n^VPASS\n" + exitWord + "3\n", []string{"TestA", "TestB"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var log []string
+			got := Replay(recorder{log: &log}, events(t, tt.raw), []string{"TestA", "TestB"}, func() string { return "console" })
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("not passed are %q, want %q; said was %q", got, tt.want, log)
+			}
+		})
+	}
+}

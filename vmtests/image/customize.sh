@@ -73,6 +73,43 @@ WantedBy=multi-user.target
 UNIT
 in_root systemctl -q enable headroom-vmtests.service
 
+# The guard that other tests do not want; one starts it by hand.
+in_root systemctl -q mask earlyoom.service
+
+# A machine without systemd: busybox is pid 1, as on Alpine, and everything
+# runs in the root of a cgroup v2 hierarchy. Booted by init=.
+cat >"$root/usr/lib/headroom-vmtests/init" <<'INIT'
+#!/bin/sh
+exec busybox init
+INIT
+cat >"$root/etc/inittab" <<'INITTAB'
+::sysinit:/usr/lib/headroom-vmtests/sysinit
+::once:/usr/lib/headroom-vmtests/start
+INITTAB
+cat >"$root/usr/lib/headroom-vmtests/sysinit" <<'SYSINIT'
+#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mountpoint -q /proc || mount -t proc proc /proc
+mountpoint -q /sys || mount -t sysfs sysfs /sys
+mountpoint -q /dev || mount -t devtmpfs devtmpfs /dev
+mountpoint -q /run || mount -t tmpfs -o mode=755 tmpfs /run
+mkdir -p /dev/pts /dev/shm /run/sshd /run/lock
+mountpoint -q /dev/pts || mount -t devpts -o gid=5,mode=620 devpts /dev/pts
+mountpoint -q /dev/shm || mount -t tmpfs tmpfs /dev/shm
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t tmpfs tmpfs /tmp
+chmod 1777 /tmp
+hostname headroom-vm
+ip link set lo up
+for udevd in /usr/lib/systemd/systemd-udevd /lib/systemd/systemd-udevd; do
+	[ -x $udevd ] && $udevd --daemon && break
+done
+udevadm trigger --action=add
+udevadm settle
+/usr/sbin/sshd
+SYSINIT
+chmod 0755 "$root/usr/lib/headroom-vmtests/init" "$root/usr/lib/headroom-vmtests/sysinit"
+
 cp "$root"/boot/vmlinuz-* "$OUT/vmlinuz"
 cp "$root"/boot/initrd.img-* "$OUT/initrd"
 rm -rf "$root"/boot/* "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/*.bin
