@@ -80,15 +80,19 @@ func (g Group) Select(all []string, pattern string) ([]string, error) {
 
 // Arguments are those of the guest's test binary for the selected tests. Its
 // own timeout comes before the host's, so that a hanging test shows its
-// goroutines.
-func (g Group) Arguments(names []string, pattern string, timeout time.Duration) []string {
+// goroutines. Long has the counts and the cases of a run by hand.
+func (g Group) Arguments(names []string, pattern string, timeout time.Duration, long bool) []string {
 	run := "^(" + strings.Join(names, "|") + ")$"
 	if _, rest, ok := strings.Cut(pattern, "/"); ok {
 		run += "/" + rest
 	}
-	return []string{
+	arguments := []string{
 		"-test.v=test2json",
 		"-test.run=" + run,
 		"-test.timeout=" + timeout.Round(time.Second).String(),
 	}
+	if !long {
+		arguments = append(arguments, "-test.short")
+	}
+	return arguments
 }

@@ -49,12 +49,15 @@ func TestEveryTestHasOneGroup(t *testing.T) {
 func TestGroupArguments(t *testing.T) {
 	var g Group
 	want := []string{"-test.v=test2json", "-test.run=^(TestA|TestB)$/x/y", "-test.timeout=20m0s"}
-	if got := g.Arguments([]string{"TestA", "TestB"}, "Test/x/y", 20*time.Minute); !slices.Equal(got, want) {
+	if got := g.Arguments([]string{"TestA", "TestB"}, "Test/x/y", 20*time.Minute, true); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	want[1] = "-test.run=^(TestA|TestB)$"
-	if got := g.Arguments([]string{"TestA", "TestB"}, "", 20*time.Minute); !slices.Equal(got, want) {
+	if got := g.Arguments([]string{"TestA", "TestB"}, "", 20*time.Minute, true); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := g.Arguments([]string{"TestA", "TestB"}, "", 20*time.Minute, false); !slices.Equal(got, append(want, "-test.short")) {
+		t.Errorf("got %q, want -test.short at the end", got)
 	}
 }
 

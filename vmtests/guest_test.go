@@ -127,7 +127,7 @@ func testMachine(t *testing.T, judge T, module string, image Image, g Group, sel
 	keep := os.Getenv("HEADROOM_VM_KEEP") == "1"
 	payload := Payload{
 		Module: module, Faults: g.Faults, Keep: keep,
-		Arguments: g.Arguments(selected, os.Getenv("HEADROOM_VM_RUN"), timeout),
+		Arguments: g.Arguments(selected, os.Getenv("HEADROOM_VM_RUN"), timeout, os.Getenv("HEADROOM_VM_LONG") == "1"),
 	}
 	disk, err := payload.Build(ctx, t.TempDir())
 	if err != nil {

@@ -17,6 +17,15 @@ func InVM(t testing.TB) {
 	}
 }
 
+// brief is the number for the everyday run (-short); the long one is for a
+// change to what the test is about.
+func brief[N any](long, short N) N {
+	if testing.Short() {
+		return short
+	}
+	return long
+}
+
 // patience is how long an ordinary step may take: a login takes 3 to 6 s under
 // emulation, an npm start 5 s, and both ten times as long beside busy loops.
 const patience = 90 * time.Second

@@ -85,7 +85,7 @@ func TestQueueThreeUsers(t *testing.T) {
 // that one after the other takes.
 func TestQueueSuites(t *testing.T) {
 	InVM(t)
-	const line = " 440 burn 15 0"
+	line := fmt.Sprintf(" 440 burn %d 0", brief(15, 8))
 	program := InstallC(t, "pi", "hog", "suites/make")
 	a, b := Login(t, "pi"), Login(t, "pi")
 	a.Send(program + line + "\n")
@@ -158,7 +158,7 @@ func TestQueueQuiet(t *testing.T) {
 // not by all.
 func TestQueueFair(t *testing.T) {
 	InVM(t)
-	const many = 60
+	many := brief(60, 24)
 	program := InstallC(t, "pi", "hog", "fair/make")
 	ninja := InstallC(t, "dora", "hog", "fair/ninja")
 	d := Daemon{}.Start(t)

@@ -19,7 +19,7 @@ func TestSignals(t *testing.T) {
 	for _, tt := range []struct {
 		kind  string
 		count int
-	}{{"term", 1000}, {"stop", 300}} {
+	}{{"term", brief(1000, 500)}, {"stop", brief(300, 200)}} {
 		t.Run(tt.kind, func(t *testing.T) {
 			s.Use(t)
 			// A catch takes some 100 ms in all here, most of it in its first 20.

@@ -21,19 +21,29 @@ func TestQueueWaits(t *testing.T) {
 		name  string
 		first string // typed in one session
 		then  string // typed in another, when the first runs; "" for none
+		long  bool   // of the long run alone: another is of its kind
 	}{
 		{name: "Pipe", first: "./make 8 write 300 | ./xz 8 read"},
-		{name: "PipeOfTimeouts", first: "timeout 60 ./make 8 write 300 | timeout 60 ./xz 8 read"},
+		{name: "PipeOfTimeouts", first: "timeout 60 ./make 8 write 300 | timeout 60 ./xz 8 read", long: true},
 		{name: "PipeThroughLight", first: "timeout 60 ./make 8 write 300 | tee /dev/null | timeout 60 ./xz 8 read"},
 		{name: "Lock", first: "flock lock ./make 8 after 3 0", then: "flock lock ./ninja 8 after 2 0"},
 		{name: "ServerFirst", first: "rm -f up; ./npm 8 create up & ./ninja 8 await up; kill %1; wait"},
-		{name: "ServerFirstApart", first: "rm -f up; setsid -f ./npm 8 create up", then: "./ninja 8 await up"},
+		{name: "ServerFirstApart", first: "rm -f up; setsid -f ./npm 8 create up", then: "./ninja 8 await up", long: true},
 		{name: "TestFirst", first: "rm -f up; setsid -w ./ninja 8 await up", then: "setsid -f ./npm 8 create up; sleep 1"},
-		{name: "Xargs", first: "seq 8 | xargs -P4 -I{} ./gcc 8 after 1 0"},
+		{name: "Xargs", first: "seq 8 | xargs -P4 -I{} ./gcc 8 after 1 0", long: true},
 		{name: "Script", first: "bash -c './make 8 after 2 0 & ./ninja 8 after 3 0 & wait'"},
-		{name: "Fifo", first: "rm -f fifo; mkfifo fifo; ./make 8 write 300 >fifo", then: "./xz 8 read <fifo"},
+		{name: "Fifo", first: "rm -f fifo; mkfifo fifo; ./make 8 write 300 >fifo", then: "./xz 8 read <fifo", long: true},
 		{name: "IdleHolder", first: "setsid -f ./make 8 hold", then: "./ninja 8 after 2 0"},
-		{name: "Timeout", first: "setsid -f ./make 8 burn 40 0", then: "timeout 40 ./ninja 8 after 2 0"},
+		{name: "Timeout", first: "setsid -f ./make 8 burn 30 0", then: "timeout 40 ./ninja 8 after 2 0"},
+	}
+	if testing.Short() {
+		kept := tests[:0]
+		for _, tt := range tests {
+			if !tt.long {
+				kept = append(kept, tt)
+			}
+		}
+		tests = kept
 	}
 	run := func(t *testing.T, first, then string, d *Daemon) time.Duration {
 		t.Helper()

@@ -23,6 +23,7 @@ type ScopeWatch struct {
 // not seen.
 type ScopeSeen struct {
 	MemoryMax int64 // last seen
+	MostMax   int64 // largest seen: a cap follows what is free
 	OOMKills  int64 // most seen
 }
 
@@ -62,11 +63,12 @@ func (w *ScopeWatch) look() {
 	for _, c := range JobScopes() {
 		seen, known := w.seen[c]
 		if !known {
-			seen = ScopeSeen{MemoryMax: -1, OOMKills: -1}
+			seen = ScopeSeen{MemoryMax: -1, MostMax: -1, OOMKills: -1}
 		}
 		// Between the listing and the reading a scope may go.
 		if data, err := os.ReadFile(filepath.Join(c.Dir(), "memory.max")); err == nil {
 			seen.MemoryMax, _ = number(strings.TrimSpace(string(data)))
+			seen.MostMax = max(seen.MostMax, seen.MemoryMax)
 		}
 		if data, err := os.ReadFile(filepath.Join(c.Dir(), "memory.events")); err == nil {
 			if n, err := field(string(data), "oom_kill"); err == nil {
