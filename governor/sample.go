@@ -221,5 +221,5 @@ func (g *Governor) note(j *job, u contain.Usage) {
 	}
 	j.oomKills = u.OOMKills
 	g.record(r)
-	g.say(j, note.OverCap, note.OverCapText(j.program, j.capMB, j.remedy))
+	g.say(j, note.OverCap, note.OverCapText(note.Over{Program: j.program, CapMB: j.capMB, PeakMB: j.peakMB, Remedy: j.remedy}))
 }

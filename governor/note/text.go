@@ -60,26 +60,6 @@ func RefusedText(w Wait, waited time.Duration) string {
 		programName(w.Program), span(waited), want(w))
 }
 
-// OverCapText is for a job that reached its cap and lost a process. remedy is
-// a rule's sentence, or "".
-func OverCapText(program string, capMB int64, remedy string) string {
-	text := fmt.Sprintf("%s reached its cap of %d MB and lost a process to it", programName(program), capMB)
-	if remedy != "" {
-		text += "; " + remedy
-	}
-	return text
-}
-
-// StoppedText is for a job that was ended for the machine's sake; job is what
-// `headroomd why` is asked for.
-func StoppedText(program string, availableMB int64, job string) string {
-	text := programName(program) + " was stopped because the machine ran out of memory"
-	if availableMB >= 0 {
-		text += fmt.Sprintf(" (%d MB were left)", availableMB)
-	}
-	return text + "; headroomd why " + job + " tells more"
-}
-
 // want is what is waited for, with who has it.
 func want(w Wait) string {
 	missing := ""

@@ -24,11 +24,6 @@ func TestTexts(t *testing.T) {
 			"npm starts after 1m, with up to 200 MB of memory, though it still lacks a free slot: make (pid 812, 2m10s) holds it"},
 		{"refused", RefusedText(Wait{Program: "npm", Behind: holder}, 5*time.Minute),
 			"npm was not started: it waited 5m for a free slot: make (pid 812, 2m10s) holds it; try again when that is over"},
-		{"over its cap", OverCapText("node", 460, "Run one worker."), "node reached its cap of 460 MB and lost a process to it; Run one worker."},
-		{"stopped", StoppedText("npm", 62, "npm-3"),
-			"npm was stopped because the machine ran out of memory (62 MB were left); headroomd why npm-3 tells more"},
-		{"stopped, memory unknown", StoppedText("npm", -1, "npm-3"),
-			"npm was stopped because the machine ran out of memory; headroomd why npm-3 tells more"},
 		{"hostile name", StartedText("/x/\x1b[2Jnpm\n", time.Second, 0), `\x1b[2Jnpm\x0a starts after 1s`},
 		{"long name", StartedText(strings.Repeat("x", 99), time.Second, 0), strings.Repeat("x", 37) + "... starts after 1s"},
 	}
