@@ -117,36 +117,8 @@ func untouchable(x *proc.Exec) string {
 	case strings.HasPrefix(x.Comm, "kworker"):
 		return "kernel thread"
 	}
-	if name, ok := container(x.Cgroup); ok {
-		return fmt.Sprintf("it runs in a container (%s)", name)
+	if c, ok := proc.ContainerOf(x.Cgroup); ok {
+		return fmt.Sprintf("it runs in a container (%s)", c)
 	}
 	return ""
-}
-
-// container names the container engine whose cgroup this is.
-func container(cgroup string) (string, bool) {
-	for part := range strings.SplitSeq(cgroup, "/") {
-		for _, c := range containerCgroups {
-			if strings.HasPrefix(part, c.prefix) && !strings.HasSuffix(part, ".service") {
-				return c.engine, true
-			}
-		}
-	}
-	return "", false
-}
-
-// containerCgroups are the names that engines give to the cgroups of their
-// containers. Services that are named
-// after an engine are none.
-var containerCgroups = []struct{ prefix, engine string }{
-	{"docker", "docker"},
-	{"libpod", "podman"},
-	{"crio-", "cri-o"},
-	{"cri-containerd", "containerd"},
-	{"kubepods", "kubernetes"},
-	{"machine.slice", "machine"},
-	{"machine-", "machine"},
-	{"lxc", "lxc"},
-	{"buildkit", "buildkit"},
-	{"payload", "systemd-nspawn"},
 }

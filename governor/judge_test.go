@@ -33,9 +33,9 @@ func TestLook(t *testing.T) {
 		{"in a job", func(p *fakeProcess) { p.cgroup = "/user.slice/headroom-npm-1.scope" }, proc.ID{PID: 200}, false, ""},
 		{"below a job", func(p *fakeProcess) { p.cgroup = "/user.slice/headroom-npm-1.scope/sub" }, proc.ID{PID: 200}, false, ""},
 		{"in the governor's own service", func(p *fakeProcess) { p.cgroup = "/system.slice/headroom-x.service" }, proc.ID{PID: 200}, true, ""},
-		{"in a container", func(p *fakeProcess) { p.cgroup = "/system.slice/docker-0abc.scope" }, proc.ID{PID: 200}, true, "container (docker)"},
-		{"in a pod", func(p *fakeProcess) { p.cgroup = "/kubepods.slice/x/cri-containerd-1.scope" }, proc.ID{PID: 200}, true, "container (kubernetes)"},
-		{"in podman's", func(p *fakeProcess) { p.cgroup = "/machine.slice/libpod-1.scope" }, proc.ID{PID: 200}, true, "container (machine)"},
+		{"in a container", func(p *fakeProcess) { p.cgroup = "/system.slice/docker-0abc.scope" }, proc.ID{PID: 200}, true, "container (docker 0abc)"},
+		{"in a pod", func(p *fakeProcess) { p.cgroup = "/kubepods.slice/x/cri-containerd-1.scope" }, proc.ID{PID: 200}, true, "container (containerd 1)"},
+		{"in podman's", func(p *fakeProcess) { p.cgroup = "/machine.slice/libpod-1.scope" }, proc.ID{PID: 200}, true, "container (podman 1)"},
 		{"in an engine's own service", func(p *fakeProcess) { p.cgroup = "/system.slice/docker.service" }, proc.ID{PID: 200}, true, ""},
 	}
 	for _, test := range tests {

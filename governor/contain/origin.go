@@ -3,6 +3,8 @@ package contain
 import (
 	"fmt"
 	"strings"
+
+	"github.com/headroomd/headroomd/loader/proc"
 )
 
 // SystemManager is the name of pid 1 as Origin.Manager and Scope.Manager have it.
@@ -17,22 +19,6 @@ const (
 // IsScopeName reports whether a unit name is one of a job.
 func IsScopeName(unit string) bool {
 	return strings.HasPrefix(unit, scopePrefix) && strings.HasSuffix(unit, scopeSuffix)
-}
-
-// containerMarks are how container runtimes begin the names of their cgroups.
-// Their insides belong to them: a process that is moved out of one keeps its
-// namespaces and loses its limits.
-var containerMarks = []string{
-	"docker-", "libpod-", "libpod_", "crio-", "cri-containerd-", "nerdctl-", "containerd-",
-	"kubepods", "lxc.payload", "lxc.monitor", "lxc-", "buildkit", "machine-", "systemd-nspawn@",
-	"podman-", "conmon-", "garden-", "incus",
-}
-
-// containerNames are whole components: parents that runtimes keep their
-// cgroups below when they do not name them themselves.
-var containerNames = map[string]bool{
-	"machine.slice": true, "docker": true, "lxc": true, "podman": true, "kubepods.slice": true,
-	"containerd": true, "k8s.io": true, "buildkit": true, "payload": true, "libpod_parent": true,
 }
 
 // ParseOrigin reads what a cgroup path alone can tell: which unit of which
@@ -81,12 +67,12 @@ func ParseOrigin(path string) Origin {
 		o.Kind = "job"
 		return o
 	}
-	for _, p := range parts {
-		if isContainer(p) {
-			o.Kind = "container"
-			o.Refuse = fmt.Sprintf("%q is a container's: its processes are not moved", p)
-			return o
-		}
+	// A process that is moved out of a container keeps its namespaces and loses
+	// its limits.
+	if c, ok := proc.ContainerOf(path); ok {
+		o.Kind = "container"
+		o.Refuse = fmt.Sprintf("it runs in a container (%s): its processes are not moved", c)
+		return o
 	}
 	return o.ofUnit(rest)
 }
@@ -193,16 +179,4 @@ func userManager(part string) (uid string, ok bool) {
 
 func isNumber(s string) bool {
 	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
-}
-
-func isContainer(part string) bool {
-	if containerNames[part] {
-		return true
-	}
-	for _, m := range containerMarks {
-		if strings.HasPrefix(part, m) {
-			return true
-		}
-	}
-	return false
 }
