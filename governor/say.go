@@ -6,6 +6,7 @@ import (
 	"github.com/headroomd/headroomd/classifier"
 	"github.com/headroomd/headroomd/governor/admission"
 	"github.com/headroomd/headroomd/governor/note"
+	"github.com/headroomd/headroomd/loader/proc"
 )
 
 // Notes speak to the callers of jobs. Tell returns at once.
@@ -88,6 +89,21 @@ func (g *Governor) say(j *job, kind note.Kind, text string) {
 	if g.o.Notes == nil || g.o.Config.Notes == "off" || j.observed {
 		return
 	}
-	g.o.Notes.Tell(note.Note{To: j.root, Kind: kind, Text: text, Agent: j.waits.agent,
-		Terminal: g.o.Config.Notes == "terminal" || j.kind.Has(classifier.Compiler)})
+	n := note.Note{To: j.root, Kind: kind, Text: text, Agent: j.waits.agent,
+		Terminal: g.o.Config.Notes == "terminal" || j.kind.Has(classifier.Compiler)}
+	if kind == note.OverCap || kind == note.Stopped {
+		n.Else = g.callerShell(j)
+	}
+	g.o.Notes.Tell(n)
+}
+
+// callerShell is the shell that a job was started from, for what is to be told
+// when the job has ended; zero where its parent is none. An agent's own terminal
+// is not written to.
+func (g *Governor) callerShell(j *job) proc.ID {
+	st, err := g.o.FS.Stat(j.caller.PID)
+	if err != nil || st.ID != j.caller || !isShell(st.Comm) {
+		return proc.ID{}
+	}
+	return j.caller
 }

@@ -97,8 +97,41 @@ func TestOverTheCapIsSaid(t *testing.T) {
 	running(t, nil, func(w *world) {
 		w.scopeOf(200, func(s *fakeScope) { s.oom, s.peakMB = 1, 460 })
 		w.after(turn)
-		if !strings.Contains(w.timeline(), "note to 200 (over-cap): npm reached its cap of 460 MB") {
+		if !strings.Contains(w.timeline(), "note to 200 (over-cap): npm went over its memory cap of 460 MB") {
 			t.Errorf("time line:\n%s", w.timeline())
 		}
 	})
+}
+
+// The end of a job is told to the shell that started it where the job itself has
+// nothing left to be written to; not to an agent's own terminal.
+func TestWhoElseIsToldOfAnEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name, parent string
+		parentEnds   bool
+		want         int
+	}{
+		{"a shell", "bash", false, 150},
+		{"a shell that ended as well", "bash", true, 0},
+		{"an agent", "claude", false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, nil, func(w *world) {
+				kept := &keptNotes{}
+				_ = w.gov.do(w.t.Context(), func() { w.gov.o.Notes = kept })
+				w.spawn(150, tt.parent)
+				w.fork(200, 150, 200, "npm", "test")
+				w.tracer(200, false)
+				w.after(turn)
+				if tt.parentEnds {
+					w.proc.exit(150)
+				}
+				w.scopeOf(200, func(s *fakeScope) { s.oom, s.peakMB = 1, 460 })
+				w.after(turn)
+				if len(kept.all) != 1 || kept.all[0].Kind != note.OverCap || kept.all[0].To.PID != 200 || kept.all[0].Else.PID != tt.want {
+					t.Errorf("told %+v, want also %d", kept.all, tt.want)
+				}
+			})
+		})
+	}
 }

@@ -23,7 +23,12 @@ const (
 
 // Note is one line for whoever started a process.
 type Note struct {
-	To   proc.ID // whose descriptor 2 is written to
+	To proc.ID // whose descriptor 2 is written to
+	// Else is written to where To has ended: the shell that started it, which
+	// says "Killed" there itself. Only on a terminal, or below an agent: what
+	// else a script's stderr goes to is not the business of a job's end. Zero
+	// for nobody.
+	Else proc.ID
 	Kind Kind
 	Text string // one of this package's texts; without the prefix
 

@@ -12,6 +12,15 @@ import (
 
 // tell writes a note, on a thread that may hang.
 func tell(fs proc.FS, n Note) Outcome {
+	o := tellOne(fs, n)
+	if o != Gone || n.Else == (proc.ID{}) {
+		return o
+	}
+	n.To, n.Terminal = n.Else, n.Terminal || !n.Agent
+	return tellOne(fs, n)
+}
+
+func tellOne(fs proc.FS, n Note) Outcome {
 	// The pidfd comes first: what is read under the pid after its identity was
 	// checked may be another's, but what is taken through it cannot.
 	h, err := proc.Open(fs, n.To)
@@ -38,7 +47,12 @@ func tell(fs proc.FS, n Note) Outcome {
 func expect(fs proc.FS, n Note) Outcome {
 	stderr, err := descriptor(fs, n.To.PID, 2)
 	if os.IsNotExist(err) {
-		return Closed // the process is there, says its pidfd
+		// The process is there, says its pidfd; but what has ended and was not
+		// waited for has no descriptors either.
+		if st, err := fs.Stat(n.To.PID); err != nil || st.ID != n.To || st.State == 'Z' || st.State == 'X' {
+			return Gone
+		}
+		return Closed
 	}
 	if err != nil {
 		return outcomeOf(err)

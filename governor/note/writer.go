@@ -25,8 +25,9 @@ const (
 	// 100 µs; 64 of them are more than a burst of held commands has.
 	maxQueue = 64
 	// maxThreads is how many notes may hang: a terminal whose flow is stopped
-	// between the look at it and the write keeps the writer until it goes on or
-	// is closed. When all of them hang, notes are dropped.
+	// between the look at it and the write, or that has room for the beginning
+	// of a line alone, keeps the writer until it goes on or is closed. When all
+	// of them hang, notes are dropped.
 	maxThreads = 4
 )
 
