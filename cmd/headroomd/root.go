@@ -18,6 +18,7 @@ var commands = []func() *cobra.Command{
 	newStatusCommand,
 	newEventsCommand,
 	newExplainCommand,
+	newWhyCommand,
 	newEnvCommand,
 	newHookCommand,
 	newRulesCommand,
