@@ -34,7 +34,7 @@ func (c cgroups) read(path, file string) ([]byte, error) {
 
 // write writes to a file that the kernel made; it never creates one.
 func (c cgroups) write(path, file, text string) error {
-	f, err := os.OpenFile(filepath.Join(c.dir(path), file), os.O_WRONLY|unix.O_CLOEXEC, 0)
+	f, err := os.OpenFile(filepath.Join(c.dir(path), file), os.O_WRONLY|os.O_TRUNC|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
