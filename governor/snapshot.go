@@ -20,6 +20,7 @@ type Snapshot struct {
 	Queue   []JobStatus     `json:"queue"`
 	Recent  []JobStatus     `json:"recent"` // the last jobs that ended, newest last
 	Largest []ProcessStatus `json:"largest"`
+	Guards  []GuardStatus   `json:"guards"` // other programs that act on memory or cgroups here
 	Self    SelfStatus      `json:"self"`
 }
 
@@ -54,6 +55,14 @@ type MemoryStatus struct {
 	SwapFreeMB  int64   `json:"swap_free_mb"`
 	PSISome10   float64 `json:"psi_some_avg10"`
 	PSIFull10   float64 `json:"psi_full_avg10"`
+}
+
+// GuardStatus is another program that acts on memory or on cgroups here.
+type GuardStatus struct {
+	Name     string `json:"name"`
+	PID      int    `json:"pid"`
+	ActsAtMB int64  `json:"acts_at_mb"` // available memory below which it kills; -1 it goes by something else, or it is not known
+	Note     string `json:"note"`       // who acts first and what follows
 }
 
 // LimitsStatus are the settings in force, the automatic ones resolved.

@@ -22,6 +22,7 @@ var commands = []func() *cobra.Command{
 	newEnvCommand,
 	newHookCommand,
 	newRulesCommand,
+	newDoctorCommand,
 	newReleaseCommand,
 	newVersionCommand,
 }

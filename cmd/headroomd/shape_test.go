@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	"governor/watchdog":      {},
 	"governor/journal":       {},
 	"governor/explain":       {"governor/journal"},
+	"governor/doctor":        {"loader", "loader/proc", "governor/contain", "governor/watchdog"},
 	"governor/control":       {"governor", "governor/journal"},
 	"governor":               {"classifier", "loader/proc", "governor/admission", "governor/contain", "governor/contain/fault", "governor/watchdog", "governor/journal", "governor/note"},
 	"cmd/headroomd":          {"*"},
