@@ -24,6 +24,7 @@ var commands = []func() *cobra.Command{
 	newRulesCommand,
 	newDoctorCommand,
 	newReleaseCommand,
+	newSelftestCommand,
 	newVersionCommand,
 }
 

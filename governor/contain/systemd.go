@@ -112,7 +112,11 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 		s.dial = s.dialPrivate
 	}
 	if own, err := o.FS.Cgroup(os.Getpid()); err == nil {
-		s.self = ParseOrigin(own).Unit
+		// A governor that was started by hand shares its session's scope with
+		// what else is started there.
+		if at := ParseOrigin(own); at.Kind == "service" {
+			s.self = at.Unit
+		}
 	}
 	if _, err := s.manager(SystemManager).version(ctx); err != nil {
 		return nil, fmt.Errorf("ask systemd for its version: %w", err)

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/headroomd/headroomd/governor/contain"
+)
+
+// selfCapMB is the cap for a machine with so much available: the job may have
+// a quarter of it, and nothing where that would be too little for a cap.
+func selfCapMB(availableMB int64) int64 {
+	switch {
+	case availableMB >= 256:
+		return 64
+	case availableMB >= 128:
+		return 32
+	case availableMB >= 64:
+		return 16
+	}
+	return 0
+}
+
+// tryCap starts the hog in a job, if the cap is in force, and sees what becomes
+// of it and of those around it.
+func (s *selftest) tryCap(ctx context.Context) {
+	capMB := selfCapMB(s.machine.AvailableMB)
+	if capMB == 0 {
+		s.failed("cap", "stop something, or wait until something has ended, and try again",
+			"only %d MB are available: nothing is started that takes memory", s.machine.AvailableMB)
+		return
+	}
+	var err error
+	if s.sibling, err = startSelfChild(ctx, nil, "echo", fmt.Sprint(capMB/4)); err != nil {
+		s.failed("cap", askDoctor, "no child could be started to look on: %v", err)
+		return
+	}
+	hog, err := startSelfChild(ctx, nil, "hog", fmt.Sprint(s.asksMB), fmt.Sprint(s.limits.CriticalMB))
+	if err != nil {
+		s.failed("cap", askDoctor, "no child could be started: %v", err)
+		return
+	}
+	defer hog.end()
+	if s.tier.status.Name == "none" {
+		s.failed("cap", askDoctor, "nothing caps a job here: the child that asks for %d MB is not started", s.asksMB)
+		return
+	}
+	p, err := s.place(ctx, hog, capMB, false)
+	if err != nil {
+		s.failed("cap", askDoctor, "a job cannot be placed: %v", err)
+		return
+	}
+	defer s.release(ctx, p.scope)
+	job := &s.report.Job
+	job.Unit, job.Cgroup = p.scope.Unit, p.scope.Cgroup
+	if !s.capInForce(p, hog, capMB) {
+		return
+	}
+	job.MemoryCapMB, s.report.Tier.Cap = capMB, s.report.Tier.Claims
+	s.before, s.killed = [2]witness{s.witness(os.Getpid()), s.witness(s.sibling.id.PID)}, s.oomKills()
+	hog.say("go")
+	s.judgeHog(ctx, p, hog, capMB)
+	s.judgeOthers(ctx, capMB)
+}
+
+func (s *selftest) release(ctx context.Context, sc contain.Scope) {
+	ctx, cancel := tidy(ctx)
+	defer cancel()
+	if err := s.tier.backend.Release(ctx, sc); err != nil {
+		s.failed("release", "systemctl stop "+sc.Unit, "the scope %s could not be given back: %v", sc.Unit, err)
+	}
+}
+
+// capInForce reads back what the kernel holds the job to. Where that is not
+// what was asked, nothing may start.
+func (s *selftest) capInForce(p placed, hog *selfChild, capMB int64) bool {
+	sc := p.scope
+	const not = "; the child is not started, since nothing would stop it"
+	at, err := s.fs.Cgroup(hog.id.PID)
+	switch {
+	case err != nil || at != sc.Cgroup:
+		s.failed("cap", askDoctor, "the child was to be in %s and is in %q: a job would run outside of its cap%s", sc.Cgroup, at, not)
+	case s.report.Tier.Claims != capKernel:
+		s.failed("cap", askDoctor, "a job gets a scope here but no memory cap%s", not)
+	case !sc.MemoryController:
+		s.failed("cap", askDoctor, "%s says that the kernel caps memory here, but there is no memory controller in %s: jobs there run without a cap, so the tier is really one without memory caps%s",
+			s.tier.status.Name, sc.Cgroup, not)
+	case sc.MemoryMax>>20 != uint64(capMB):
+		s.failed("cap", askDoctor, "the cap was to be %d MB and is %s%s", capMB, sizeOf(sc.MemoryMax), not)
+	default:
+		aside := ""
+		if p.aside != "" {
+			aside = "; it is in system.slice, for a command from here would not be moved: " + p.aside
+		}
+		s.passed("cap", "a child is in %s, and the kernel says that this is held to %d MB%s", sc.Unit, capMB, aside)
+		return true
+	}
+	return false
+}
+
+func sizeOf(limit uint64) string {
+	if limit == contain.Infinity {
+		return "none at all"
+	}
+	return fmt.Sprintf("%d MB", limit>>20)
+}
+
+// judgeHog waits for the hog's end and asks the counters why it ended.
+func (s *selftest) judgeHog(ctx context.Context, p placed, hog *selfChild, capMB int64) {
+	select {
+	case <-hog.ended:
+	case <-ctx.Done():
+		s.failed("hog", askDoctor, "the child neither reached its cap of %d MB nor ended in time; it is ended now", capMB)
+		return
+	}
+	ws, said, job := hog.status(), hog.said(), &s.report.Job
+	u := s.counted(ctx, p.scope)
+	job.OOMKills, job.PeakMB, job.OOMKilled = u.OOMKills, u.Peak, u.OOMKills > 0
+	if u.Peak > 0 {
+		job.PeakMB = u.Peak >> 20
+	}
+	killed := ws.Signaled() && ws.Signal() == syscall.SIGKILL
+	switch {
+	case said == childGaveUp:
+		s.failed("hog", askDoctor, "the child took memory beyond its cap of %d MB, until it stopped itself for the machine's sake", capMB)
+	case !killed:
+		s.failed("hog", askDoctor, "the child was to be killed at %d MB and %s", capMB, endWords(ws, said))
+	case u.OOMKills < 1:
+		s.failed("hog", "look for another guard of memory (earlyoom, systemd-oomd): "+askDoctor,
+			"the child was killed, but not by its cap: %s counts no oom_kill", p.scope.Unit)
+	default:
+		peak := ""
+		if job.PeakMB >= 0 {
+			peak = fmt.Sprintf(", peak %d MB", job.PeakMB)
+		}
+		s.passed("hog", "it asked for %d MB, and the kernel killed it in there (oom_kill %d%s)", s.asksMB, u.OOMKills, peak)
+	}
+}
+
+// counted reads the counters of a job that has ended, for some time until they
+// tell of a kill: a governor that counts itself may be a moment behind.
+func (s *selftest) counted(ctx context.Context, sc contain.Scope) contain.Usage {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		u := s.tier.backend.Usage(sc)
+		if u.OOMKills > 0 || u.Gone {
+			return u
+		}
+		select {
+		case <-ctx.Done():
+			return u
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func endWords(ws syscall.WaitStatus, said string) string {
+	switch {
+	case said == childDone:
+		return "got all that it asked for: the cap does not work"
+	case ws.Signaled():
+		return fmt.Sprintf("was ended by signal %d", ws.Signal())
+	}
+	return fmt.Sprintf("ended with status %d", ws.ExitStatus())
+}
