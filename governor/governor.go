@@ -42,6 +42,12 @@ type Options struct {
 	// Judge is told which jobs are quiet, so that it finds what is heavy in
 	// them; nil: what runs in a quiet job is that job.
 	Judge *Judge
+	// Guards finds the other programs that act on memory here, for status and
+	// the first record; criticalMB is the line below which this one acts, -1 not
+	// known. It is called outside the loop; nil: nobody looks.
+	Guards func(criticalMB int64) []GuardStatus
+	// Beside names them in a few words, as they were at the start.
+	Beside string
 }
 
 // Governor is the one loop that owns jobs and budget. Everything that can
@@ -199,9 +205,12 @@ func (g *Governor) Run(ctx context.Context) error {
 // earlier one left.
 func (g *Governor) start(ctx context.Context) {
 	src := g.o.Sight.Status()
-	g.record(journal.Record{Event: journal.Started, Source: src.Name,
-		Reason: fmt.Sprintf("%s: source %s (%s); containment %s (%s)", g.o.Config.Mode, src.Name, src.Why,
-			g.o.Contain.Name, g.o.Contain.Why)})
+	reason := fmt.Sprintf("%s: source %s (%s); containment %s (%s)", g.o.Config.Mode, src.Name, src.Why,
+		g.o.Contain.Name, g.o.Contain.Why)
+	if g.o.Beside != "" {
+		reason += "; beside " + g.o.Beside
+	}
+	g.record(journal.Record{Event: journal.Started, Source: src.Name, Reason: reason})
 	if g.o.PeakFile != "" {
 		g.peaks = loadPeaks(g.o.PeakFile, g.o.Log)
 	}

@@ -67,7 +67,19 @@ func (g *Governor) Snapshot(ctx context.Context) (Snapshot, error) {
 		return Snapshot{}, ctx.Err()
 	}
 	s.Largest = g.largest(s.Jobs)
+	s.Guards = g.guards(s)
 	return s, nil
+}
+
+// guards are the other programs that act on memory here.
+func (g *Governor) guards(s Snapshot) []GuardStatus {
+	if g.o.Guards == nil {
+		return []GuardStatus{}
+	}
+	if s.Memory.TotalMB < 0 {
+		return g.o.Guards(-1)
+	}
+	return g.o.Guards(s.Limits.CriticalMB)
 }
 
 // view is the loop's part of a snapshot.

@@ -10,7 +10,7 @@ import (
 )
 
 // banner says in one screen what the governor can and cannot do here, and why.
-func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainStatus, memory *watchdog.Reader, p places) string {
+func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainStatus, memory *watchdog.Reader, p places, guards []governor.GuardStatus) string {
 	var b strings.Builder
 	line := func(mark, what, why string) { fmt.Fprint(&b, wrapped(fmt.Sprintf("  %s %-9s", mark, what), why)) }
 	whom := "this user's processes"
@@ -47,6 +47,9 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 			m.AvailableMB, m.TotalMB, l.ReserveMB, l.CriticalMB, admission.Grant(m, l, nil).MemoryMB))
 	}
 	line("--", "not yet", "no queue and no stopping of jobs in this version: each heavy command starts at once")
+	for _, g := range guards {
+		line("--", "beside", fmt.Sprintf("%s (pid %d): %s", g.Name, g.PID, g.Note))
+	}
 	fmt.Fprintf(&b, "  events %s\n  socket %s\n", p.events, p.socket)
 	fmt.Fprintln(&b, "Type something heavy elsewhere, then: headroomd status, headroomd events")
 	return b.String()

@@ -97,7 +97,7 @@ func runDoctor(cmd *cobra.Command, f doctorFlags) error {
 		printChecks(w, checks)
 	}
 	if f.fix {
-		return fixMachine(cmd, f, doctor.Edits(checks))
+		return fixMachine(cmd, f, checks)
 	}
 	if doctor.Failed(checks) {
 		return errSaid

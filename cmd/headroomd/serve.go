@@ -149,12 +149,14 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 		return nil, errors.Join(err, tier.backend.Close())
 	}
 	notes := note.New(fs, note.Mode(config.Notes))
+	beside := &besides{root: "/"}
+	guards := beside.list(criticalNow(config, memory))
 	gov := governor.New(governor.Options{
 		Version: buildVersion(), Config: config, Rules: rules, FS: fs, Memory: memory, Ledger: ledger,
 		Sight: w, Backend: tier.backend, Contain: tier.status, Machine: places.machine, Log: log,
 		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
 		Notes: notes, PeakFile: places.peaks, HeldFile: places.held, Judge: judge,
-		KeepHeld: lookedAfter(),
+		KeepHeld: lookedAfter(), Guards: beside.list, Beside: besidesWords(guards),
 	})
 	w.found = gov.Found
 	reload := &reloader{flags: flags, places: places, gov: gov, judge: judge, watch: w, notes: notes,
@@ -168,7 +170,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 	return &daemonParts{
 		watch: w, backend: tier.backend, journal: ledger, gov: gov, log: log,
 		control: server, listener: listener, reload: reload, notes: notes,
-		banner: func() string { return banner(config, w.Status(), tier.status, memory, places) },
+		banner: func() string { return banner(config, w.Status(), tier.status, memory, places, guards) },
 	}, nil
 }
 

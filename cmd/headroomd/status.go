@@ -87,5 +87,6 @@ func withoutGovernor(why error) governor.Snapshot {
 		Queue:   []governor.JobStatus{},
 		Recent:  []governor.JobStatus{},
 		Largest: governor.Largest(proc.NewFS("/proc"), 5),
+		Guards:  guardsAt("/", l.CriticalMB),
 	}
 }

@@ -26,6 +26,7 @@ func printStatus(w io.Writer, s governor.Snapshot) {
 		printMemory(w, s)
 		printMeans(w, s)
 	}
+	printGuards(w, s)
 	printJobs(w, s)
 	printEnded(w, s)
 	printLargest(w, s)
@@ -94,6 +95,13 @@ func printMeans(w io.Writer, s governor.Snapshot) {
 		catch = "stopped while it is moved"
 	}
 	field(w, "catches", catch+because(s.Contain.CatchWhy))
+}
+
+// printGuards tells who else acts on memory here, and who first.
+func printGuards(w io.Writer, s governor.Snapshot) {
+	for _, g := range s.Guards {
+		field(w, "beside", fmt.Sprintf("%s (pid %d): %s", g.Name, g.PID, g.Note))
+	}
 }
 
 // swapWords is what a job may swap beyond its cap; -1 is no limit.

@@ -20,23 +20,8 @@ func Examine(o Options) []Check {
 		f.lingering(),
 		f.memoryCheck(),
 		f.swapCheck(),
+		f.panicOnOOM(),
 	}
 	checks = append(checks, f.guardChecks()...)
 	return append(checks, f.settings(), f.rules(), f.service(), f.governor())
-}
-
-func (f *facts) guardChecks() []Check {
-	guards := f.guards()
-	if len(guards) == 0 {
-		return []Check{ok("other-guards", "none: headroomd alone acts on memory here")}
-	}
-	var checks []Check
-	for _, g := range guards {
-		c := Check{Name: "guard-" + g.Name, State: OK, Found: "runs", Means: g.Note}
-		if g.first {
-			c.State, c.Remedy = Warn, g.remedy
-		}
-		checks = append(checks, c)
-	}
-	return checks
 }

@@ -9,11 +9,11 @@ import (
 
 // memory is the machine's, in MB; -1 is not known.
 type memory struct {
-	total, available, swap, swapFree, anon int64
+	total, available, swap int64
 }
 
 func readMemory(root string) memory {
-	m := memory{-1, -1, -1, -1, -1}
+	m := memory{-1, -1, -1}
 	reader, err := watchdog.NewReader(root)
 	if err != nil {
 		return m
@@ -22,7 +22,7 @@ func readMemory(root string) memory {
 	if err != nil {
 		return m
 	}
-	return memory{watchdog.MB(r.MemTotal), watchdog.MB(r.MemAvailable), watchdog.MB(r.SwapTotal), watchdog.MB(r.SwapFree), -1}
+	return memory{watchdog.MB(r.MemTotal), watchdog.MB(r.MemAvailable), watchdog.MB(r.SwapTotal)}
 }
 
 // memoryCheck holds the settings against the memory that there is.
@@ -159,6 +159,28 @@ func (f *facts) swapCheck() Check {
 		return zram(c)
 	case compressed:
 		c.Means = "what zram holds takes physical memory too, about a third of it: headroomd takes that off what it promises"
+	}
+	return c
+}
+
+// panicOnOOM: with 2 the kernel panics where it would kill, caps included.
+func (f *facts) panicOnOOM() Check {
+	const name = "panic-on-oom"
+	text, err := f.read("/proc/sys/vm/panic_on_oom")
+	value := strings.TrimSpace(text)
+	c := Check{Name: name, Found: "vm.panic_on_oom is " + value,
+		Remedy: "set it to 0 where it is set in /etc/sysctl.conf or /etc/sysctl.d", Commands: []string{f.sudo("sysctl vm.panic_on_oom=0")}}
+	switch {
+	case err != nil:
+		return unknown(name, "vm.panic_on_oom", err)
+	case value == "0":
+		return ok(name, "off: the kernel kills a process rather than stop the machine")
+	case value == "1":
+		c.State, c.Means = Warn, "when the machine runs out of memory the kernel stops it instead of killing a job"
+	case value == "2":
+		c.State, c.Means = Fail, "a job that reaches its cap stops the whole machine"
+	default:
+		return unknown(name, "vm.panic_on_oom", fmt.Errorf("%q", value))
 	}
 	return c
 }
