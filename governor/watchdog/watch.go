@@ -49,6 +49,8 @@ const (
 	// is nothing.
 	leastAway = 20 * time.Millisecond
 	mostAway  = time.Second
+	// levelAway is the least where nothing was lost since the last reading.
+	levelAway = 50 * time.Millisecond
 
 	// fillRate is the least that a machine is taken to fill at, in bytes a
 	// second. One core of a Pi 4 touches new pages at some 0.6 GB/s; 9.5 GB in
@@ -71,7 +73,7 @@ const (
 // for concurrent use.
 type Watch struct {
 	last    time.Time
-	room    int64   // of the last reading: bytes until there is nothing left
+	room    int64   // of the last reading: bytes until nothing is left
 	slope   float64 // NaN until there were two readings
 	known   bool
 	falls   int     // readings in a row that lost memory
@@ -80,6 +82,7 @@ type Watch struct {
 	stall   stall
 	units   map[string]*stall
 	spared  time.Time // until then a loss is no trend: something is being stopped
+	backAt  int64     // room at which its memory is back
 }
 
 // See judges r, taken at now. The lines are the present ones.
@@ -92,6 +95,9 @@ func (w *Watch) See(r Reading, l Lines, now time.Time) Judgement {
 	swap := r.swapRoom()
 	critical := l.CriticalMB << 20
 	w.learn(r.MemAvailable+swap, now)
+	if w.room >= w.backAt {
+		w.spared = time.Time{}
+	}
 	if r.PSI != nil {
 		j.Stalled = w.stall.add(r.PSI.Full.Total, now)
 	}
@@ -192,13 +198,23 @@ func (w *Watch) away(distance int64, j Judgement) time.Duration {
 	if j.UntilCritical >= 0 {
 		away = min(away, j.UntilCritical/4)
 	}
-	return min(max(away, leastAway), mostAway)
+	least := leastAway
+	if w.falls == 0 {
+		least = levelAway
+	}
+	return min(max(away, least), mostAway)
 }
 
-// Stopping says that something was told to end. Until its memory is back
-// (Freed), or for as long, what is lost meanwhile is no trend: only the
-// critical line itself raises an alarm.
-func (w *Watch) Stopping(within time.Duration, now time.Time) { w.spared = now.Add(within) }
+// Stopping says that something was told to end which has so many bytes. Until
+// three quarters of them are back (or Freed says so, or a while has passed)
+// what is lost meanwhile is no trend: only the critical line itself raises an
+// alarm.
+func (w *Watch) Stopping(bytes int64, now time.Time) {
+	w.spared, w.backAt = now.Add(sparedFor), w.room+bytes/4*3
+}
+
+// sparedFor is longer than any grace and what a kill takes under pressure.
+const sparedFor = 15 * time.Second
 
 // Freed says that what was being stopped is gone. What it gave back is no trend
 // either.
