@@ -20,6 +20,10 @@ func (g *Governor) recap() {
 	}
 	for _, c := range g.book.Caps(m, l) {
 		j := g.jobs[c.Job]
+		if j != nil && j.box != nil {
+			g.recapBox(j, c.MemoryMB)
+			continue
+		}
 		if j == nil || j.observed || !j.isolated || !j.scope.MemoryController || !j.runs() {
 			continue
 		}

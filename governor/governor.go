@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/headroomd/headroomd/governor/admission"
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/journal"
 	"github.com/headroomd/headroomd/governor/watchdog"
 	"github.com/headroomd/headroomd/loader/proc"
@@ -39,6 +40,8 @@ type Options struct {
 	// KeepHeld leaves what waits frozen when the governor stops: somebody else
 	// takes it over or lets it go (a service manager's ExecStopPost).
 	KeepHeld bool
+	// Containers caps the containers that jobs run in; nil: they are only recorded.
+	Containers Containers
 	// Judge is told which jobs are quiet, so that it finds what is heavy in
 	// them; nil: what runs in a quiet job is that job.
 	Judge *Judge
@@ -128,7 +131,7 @@ func New(o Options) *Governor {
 		jobs:       make(map[string]*job),
 		peaks:      new(admission.Peaks),
 		told:       newTold(),
-		sampler:    &sampler{backend: o.Backend, fs: o.FS},
+		sampler:    &sampler{backend: o.Backend, fs: o.FS, boxes: o.Containers},
 	}
 }
 
@@ -162,7 +165,8 @@ func (g *Governor) clear() {
 
 // Run is the loop. It returns when ctx has ended and everything held is let go.
 func (g *Governor) Run(ctx context.Context) error {
-	work := &placer{backend: g.o.Backend, sight: g.o.Sight, fs: g.o.FS, log: g.o.Log, now: time.Now}
+	work := &placer{backend: g.o.Backend, sight: g.o.Sight, fs: g.o.FS, log: g.o.Log, now: time.Now,
+		boxes: g.o.Containers, prefer: func(id proc.ID) error { return contain.RaiseTree(g.o.FS, id) }}
 	var wg sync.WaitGroup
 	for range placers {
 		wg.Go(func() { work.run(ctx, g.orders, g.outcomes) })
@@ -214,6 +218,7 @@ func (g *Governor) start(ctx context.Context) {
 	if g.o.PeakFile != "" {
 		g.peaks = loadPeaks(g.o.PeakFile, g.o.Log)
 	}
+	g.recoverBoxes()
 	if g.enforces() {
 		g.adopt(ctx)
 	} else {
@@ -262,6 +267,7 @@ func (g *Governor) stop(wg *sync.WaitGroup, kept <-chan struct{}) {
 	if g.sampling { // what it reads is closed after the loop
 		<-g.samples
 	}
+	g.unboxAll()
 	g.clear()
 	running, waiting := g.partHeld()
 	reason := fmt.Sprintf("the governor stops; %d running jobs keep their caps", running)
@@ -296,6 +302,7 @@ func (g *Governor) tick(ctx context.Context) {
 		}
 		g.recapJob(j)
 		g.stopNow(j)
+		g.unbox(j)
 	}
 	g.told.forget(now)
 	g.crowd.forget(now)

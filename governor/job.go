@@ -127,6 +127,7 @@ type job struct {
 
 	waits waits
 	run   *request // asked for by `run`; nil for what was caught
+	box   *inBox   // it stays in its container; nil for all others
 	peak  learned
 
 	busy    verb          // the order under way for it; of these there is one at a time

@@ -16,6 +16,8 @@ type Finding struct {
 	Verdict classifier.Verdict
 	// Leave says why it must not even be stopped; empty for an ordinary one.
 	Leave string
+	// Container is where it runs, if that is why; nil for all others.
+	Container *proc.Container
 }
 
 // Judge finds what is heavy among the execs that a source tells of. It is
@@ -74,7 +76,13 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 		j.inside.Add(1)
 		return Finding{}, false
 	}
-	return Finding{Exec: *x, Verdict: v, Leave: untouchable(x)}, true
+	f := Finding{Exec: *x, Verdict: v, Leave: untouchable(x)}
+	if f.Leave == "" {
+		if c, ok := proc.ContainerOf(x.Cgroup); ok {
+			f.Container, f.Leave = &c, fmt.Sprintf("it runs in a container (%s)", c)
+		}
+	}
+	return f, true
 }
 
 // setQuiet says which jobs are quiet, from any goroutine.
@@ -116,9 +124,6 @@ func untouchable(x *proc.Exec) string {
 		return "its binary cannot be read"
 	case strings.HasPrefix(x.Comm, "kworker"):
 		return "kernel thread"
-	}
-	if c, ok := proc.ContainerOf(x.Cgroup); ok {
-		return fmt.Sprintf("it runs in a container (%s)", c)
 	}
 	return ""
 }

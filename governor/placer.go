@@ -44,6 +44,9 @@ type order struct {
 	why     string  // of a join
 
 	attended bool // of a finish: the source tells of its execs already
+
+	box   proc.Container // of a job that stays in its container
+	roots []proc.ID      // its commands
 }
 
 type verb string
@@ -52,6 +55,7 @@ const (
 	verbPlace  verb = "place"
 	verbJoin   verb = "join"
 	verbFinish verb = "finish"
+	verbBox    verb = "box" // cap the container that the job runs in
 )
 
 // outcome is what became of an order.
@@ -68,6 +72,8 @@ type outcome struct {
 	err    error
 
 	limitErr error // of a start, which goes on with the old cap
+
+	box contain.ContainerCap
 }
 
 // placer carries out orders off the loop: the bus, the cgroup writes and the
@@ -78,6 +84,8 @@ type placer struct {
 	fs      memoryTable
 	log     *slog.Logger
 	now     func() time.Time
+	boxes   Containers
+	prefer  func(proc.ID) error // has the kernel take a process and its descendants first
 }
 
 // memoryTable tells what a process has touched.
@@ -125,6 +133,8 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 		return p.join(ctx, o)
 	case verbFinish:
 		return p.finish(ctx, o)
+	case verbBox:
+		return p.box(o)
 	case verbStart:
 		return p.start(ctx, o)
 	case verbThaw:
@@ -247,6 +257,9 @@ func (p *placer) join(ctx context.Context, o order) outcome {
 }
 
 func (p *placer) finish(ctx context.Context, o order) outcome {
+	if o.box.Cgroup != "" {
+		return outcome{order: o, usage: noUsage(), err: p.boxes.Restore(o.jobID, o.box.Cgroup)}
+	}
 	out := outcome{order: o, scope: o.scope, usage: p.backend.Usage(o.scope)}
 	if o.scope.CgroupID != 0 && !o.attended {
 		if err := p.sight.Attend(o.scope.CgroupID); err != nil {

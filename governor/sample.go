@@ -18,6 +18,9 @@ type sample struct {
 	limit uint64    // memory.max that was set when it was read
 	began time.Time // the reading began then: what was done since is not in it
 
+	box   boxRead    // of a job in a container
+	roots []rootRead // likewise
+
 	signalled bool // signals were read
 	signals   contain.Signals
 }
@@ -27,9 +30,11 @@ type sampled struct {
 	job   string
 	root  proc.ID
 	scope contain.Scope
-	check bool // read back what was set, too
-	waits bool // it stands still: its signals, too
-	brief bool // no scope: only whether its root lives
+	check bool      // read back what was set, too
+	waits bool      // it stands still: its signals, too
+	brief bool      // no scope: only whether its root lives
+	box   string    // the cgroup of the container that it stays in
+	roots []proc.ID // likewise: its commands
 }
 
 // sampler reads jobs off the loop: some 50 µs a scope, and a walk of the
@@ -37,6 +42,7 @@ type sampled struct {
 type sampler struct {
 	backend Backend
 	fs      proc.FS
+	boxes   Containers
 }
 
 func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
@@ -47,7 +53,9 @@ func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 		if j.waits && j.scope.Cgroup != "" {
 			m.signals, m.signalled = s.backend.Signals(j.scope), true
 		}
-		if j.scope.Cgroup != "" {
+		if j.box != "" {
+			s.readBox(j, &m)
+		} else if j.scope.Cgroup != "" {
 			m.usage = s.backend.Usage(j.scope)
 			if j.check && !m.usage.Gone {
 				_, m.note = s.backend.Check(ctx, j.scope)
@@ -114,15 +122,15 @@ func (g *Governor) sample(ctx context.Context) {
 		if check {
 			j.checked = now
 		}
-		return sampled{job: j.id, root: j.root, scope: j.scope, check: check && j.runs(), waits: j.stands(),
-			brief: j.observed && !check}, true
+		return j.boxedIn(sampled{job: j.id, root: j.root, scope: j.scope, check: check && j.runs(), waits: j.stands(),
+			brief: j.observed && !check}), true
 	})
 }
 
 // sampleFast starts a reading of what waits, and of those whose end it waits for.
 func (g *Governor) sampleFast(ctx context.Context) {
 	g.read(ctx, func(j *job) (sampled, bool) {
-		return sampled{job: j.id, root: j.root, scope: j.scope, waits: j.stands(), brief: true}, j.runs() || j.stands()
+		return j.boxedIn(sampled{job: j.id, root: j.root, scope: j.scope, waits: j.stands(), brief: true}), j.runs() || j.stands()
 	})
 }
 
@@ -180,13 +188,16 @@ func (g *Governor) measureRunning(j *job, m sample) {
 	if m.usage.Unread {
 		return // not known to be empty
 	}
+	if j.box != nil && !g.measureBox(j, m) {
+		return
+	}
 	g.note(j, m.usage)
 	g.book.Use(j.id, j.memoryMB)
 	if j.state != Lingering && len(m.usage.Procs) > 0 {
 		g.calm(j, m.usage)
 	}
 	switch empty := len(m.usage.Procs) == 0; {
-	case empty && j.state != Lingering && (!j.isolated || j.joining == 0 && (j.run != nil || j.stopped)):
+	case empty && j.state != Lingering && (!j.isolated && j.box == nil || j.isolated && j.joining == 0 && (j.run != nil || j.stopped)):
 		// Without a scope there is nothing to join; who asked waits for its end;
 		// and to what was ended nothing is to be added.
 		g.advance(j, stepEmpty)

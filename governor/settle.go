@@ -23,6 +23,9 @@ func (g *Governor) settle(out outcome) {
 		g.joined(j, out)
 	case verbFinish:
 		g.ended(j, out)
+	case verbBox:
+		j.busy = ""
+		g.boxed(j, out)
 	default:
 		j.busy = ""
 		g.settleHeld(j, out)
@@ -197,7 +200,9 @@ func (g *Governor) finish(j *job, s step, why string) {
 		j.endedReason = why
 	}
 	g.book.End(j.id) // nothing of it runs any more
-	if !j.isolated {
+	if j.box != nil {
+		g.order(order{verb: verbFinish, jobID: j.id, box: j.box.container})
+	} else if !j.isolated {
 		g.ended(j, outcome{usage: contain.Usage{Gone: true}})
 	} else {
 		g.order(order{verb: verbFinish, jobID: j.id, scope: j.scope, attended: j.attended})
@@ -287,8 +292,12 @@ func (g *Governor) isGone(id proc.ID) bool {
 // about begins a record of the job.
 func (g *Governor) about(j *job) journal.Record {
 	uid := j.uid
-	return journal.Record{Job: j.id, PID: j.root.PID, UID: &uid, Command: j.command, Family: j.family,
+	r := journal.Record{Job: j.id, PID: j.root.PID, UID: &uid, Command: j.command, Family: j.family,
 		Rule: j.rule, Unit: j.scope.Unit, Origin: j.origin}
+	if j.box != nil {
+		r.Container = j.box.container.String()
+	}
+	return r
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

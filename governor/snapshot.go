@@ -109,6 +109,8 @@ type JobStatus struct {
 	LearnedPeakMB int64 `json:"learned_peak_mb,omitempty"` // the largest of its last runs; 0 unknown
 	LearnedRuns   int   `json:"learned_runs,omitempty"`
 	Quiet         bool  `json:"quiet"` // slot and promise are given back
+
+	Container string `json:"container,omitempty"` // that it stays in; then the cap is the container's
 }
 
 // ProcessStatus is one of the machine's largest processes.

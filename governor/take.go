@@ -21,6 +21,9 @@ func (g *Governor) take(f caughtFinding) {
 		letGo(f.catch) // an exec of a job's own root while it is being placed
 	case g.isGone(x.ID):
 		letGo(f.catch) // in a burst, what was let go at the bound is often over by now
+	case f.Container != nil:
+		letGo(f.catch)
+		g.contained(&f.Finding, *f.Container)
 	default:
 		if why := leave(&f.Finding, g.o.FS); why != "" {
 			letGo(f.catch)
@@ -98,7 +101,7 @@ func (g *Governor) jobOf(x *proc.Exec, k kin) *job {
 // isBelow reports whether a process descends from a job that has no cgroup:
 // then descent is what makes it part of the job.
 func (g *Governor) isBelow(x *proc.Exec, j *job) bool {
-	return !j.isolated && j.runs() && g.descends(x, j.root)
+	return !j.isolated && j.box == nil && j.runs() && g.descends(x, j.root)
 }
 
 func (g *Governor) descends(x *proc.Exec, root proc.ID) bool {
@@ -180,7 +183,11 @@ func (g *Governor) left(f *Finding, why string) {
 		return
 	}
 	uid := f.Exec.UID
-	g.record(journal.Record{Event: journal.Left, PID: f.Exec.ID.PID, UID: &uid, Command: journal.Command(f.Exec.Argv),
+	box := ""
+	if f.Container != nil {
+		box = f.Container.String()
+	}
+	g.record(journal.Record{Event: journal.Left, Container: box, PID: f.Exec.ID.PID, UID: &uid, Command: journal.Command(f.Exec.Argv),
 		Family: f.Verdict.Family, Rule: f.Verdict.Rule, Origin: f.Exec.Cgroup, Reason: why, Source: f.Exec.Source})
 }
 

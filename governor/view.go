@@ -132,9 +132,13 @@ func LimitsOf(l admission.Limits, next admission.Cap) LimitsStatus {
 }
 
 func (g *Governor) status(j *job) JobStatus {
+	box, cgroup := "", j.scope.Cgroup
+	if j.box != nil {
+		box, cgroup = j.box.container.String(), j.box.container.Cgroup
+	}
 	return JobStatus{
 		ID: j.id, PID: j.root.PID, UID: j.uid, Command: j.command, Family: j.family, Rule: j.rule,
-		State: string(j.state), Since: j.since, Unit: j.scope.Unit, Cgroup: j.scope.Cgroup,
+		State: string(j.state), Since: j.since, Unit: j.scope.Unit, Cgroup: cgroup, Container: box,
 		MemoryCapMB: j.capMB, SwapCapMB: j.swapMB, MemoryMB: j.memoryMB, PeakMB: j.peakMB,
 		Isolated: j.isolated, CaughtRSSMB: j.caught, OOMKills: j.oomKills, Processes: j.processes,
 		Lightened: append([]string{}, j.lightened...), Note: j.note,

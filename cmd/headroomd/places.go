@@ -16,13 +16,15 @@ type places struct {
 	events  string
 	peaks   string // what commands took
 	held    string // since when they wait
+	boxes   string // what containers had before they were capped
 }
 
 // placesOf are the places of the machine's governor, or of this user's.
 func placesOf(root bool) places {
 	if root {
 		return places{machine: true, config: "/etc/headroom/headroom.toml", socket: machineSocket,
-			events: "/var/log/headroom/events.jsonl", peaks: "/var/lib/headroom/peaks.json", held: "/run/headroom/held.json"}
+			events: "/var/log/headroom/events.jsonl", peaks: "/var/lib/headroom/peaks.json", held: "/run/headroom/held.json",
+			boxes: "/run/headroom/containers.json"}
 	}
 	home := os.Getenv("HOME")
 	socket := userSocket()
@@ -36,6 +38,7 @@ func placesOf(root bool) places {
 		events: filepath.Join(state, "events.jsonl"),
 		peaks:  filepath.Join(state, "peaks.json"),
 		held:   filepath.Join(filepath.Dir(socket), "held.json"),
+		boxes:  filepath.Join(filepath.Dir(socket), "containers.json"),
 	}
 }
 

@@ -59,7 +59,7 @@ func TestPlacesOfAUser(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "/run/user/1000")
 	got := placesOf(false)
 	want := places{config: "/home/pi/.config/headroom/headroom.toml", socket: "/run/user/1000/headroom/headroomd.sock",
-		events: "/var/pi/headroom/events.jsonl", peaks: "/var/pi/headroom/peaks.json", held: "/run/user/1000/headroom/held.json"}
+		events: "/var/pi/headroom/events.jsonl", peaks: "/var/pi/headroom/peaks.json", held: "/run/user/1000/headroom/held.json", boxes: "/run/user/1000/headroom/containers.json"}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -77,6 +77,7 @@ type ending interface {
 type release struct {
 	uid    int
 	root   string // of the cgroup hierarchy; "" = the one mounted
+	boxes  string // file of what containers had; "" = the governor's
 	out    io.Writer
 	in     io.Reader                                              // nil = standard input
 	open   func(ctx context.Context, unit string) (ending, error) // nil = the service manager
@@ -97,12 +98,13 @@ func (r release) run(ctx context.Context, flags releaseFlags) error {
 			return nil
 		}
 	}
+	boxes := r.restoreBoxes()
 	dir, err := r.tree()
 	if dir == "" {
-		return err
+		return errors.Join(boxes, err)
 	}
 	if flags.afterStop != "" && r.keep(ctx, flags.afterStop, dir) {
-		return nil
+		return boxes
 	}
 	thawed, err := contain.ThawAll(dir)
 	for _, p := range thawed {
@@ -111,7 +113,30 @@ func (r release) run(ctx context.Context, flags releaseFlags) error {
 	if err != nil {
 		err = fmt.Errorf("let held commands go: %s; echo 0 to the cgroup.freeze of each lets it go by hand", journal.Escape(err.Error(), 1000))
 	}
-	return err
+	return errors.Join(boxes, err)
+}
+
+// restoreBoxes gives containers back the limits that they had before the
+// governor lowered them: a next one would have to lower them anew in any case.
+func (r release) restoreBoxes() error {
+	if r.boxes == "" {
+		r.boxes = placesOf(r.uid == 0).boxes
+	}
+	if r.root == "" {
+		root, err := contain.FindCgroupRoot("/proc/self/mountinfo")
+		if err != nil {
+			return nil // tree says what is wrong
+		}
+		r.root = root
+	}
+	restored, err := contain.RestoreContainers(r.root, r.boxes)
+	for _, p := range restored {
+		fmt.Fprintf(r.out, "its limits are what they were: %s\n", journal.Escape(p, 200))
+	}
+	if err != nil {
+		return fmt.Errorf("limits of containers: %s; %s says what they were", journal.Escape(err.Error(), 1000), r.boxes)
+	}
+	return nil
 }
 
 // tree is the part of the hierarchy that is this user's to thaw; "" where

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headroomd/headroomd/governor/contain"
+	"github.com/headroomd/headroomd/loader/proc"
 )
 
 // hierarchy is a directory with two frozen jobs of the system, a running one
@@ -108,7 +110,7 @@ func TestRelease(t *testing.T) {
 			t.Setenv("SERVICE_RESULT", "of-the-environment")
 			root := hierarchy(t)
 			var out bytes.Buffer
-			r := release{uid: c.uid, root: root, out: &out, in: strings.NewReader(c.in),
+			r := release{uid: c.uid, root: root, boxes: filepath.Join(root, "boxes.json"), out: &out, in: strings.NewReader(c.in),
 				answer: func(context.Context) error { return c.answer },
 				open: func(_ context.Context, unit string) (ending, error) {
 					if unit != "headroomd.service" {
@@ -140,12 +142,50 @@ func TestRelease(t *testing.T) {
 
 // With nothing held nobody is asked: most stops are like this.
 func TestReleaseOfNothing(t *testing.T) {
-	r := release{root: t.TempDir(), out: io.Discard, open: func(context.Context, string) (ending, error) {
+	r := release{root: t.TempDir(), boxes: filepath.Join(t.TempDir(), "none"), out: io.Discard, open: func(context.Context, string) (ending, error) {
 		t.Error("systemd was asked")
 		return nil, errors.New("asked")
 	}}
 	if err := r.run(t.Context(), releaseFlags{afterStop: "headroomd.service"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A container has its own limits again, whatever becomes of what is held.
+func TestReleaseGivesContainersBack(t *testing.T) {
+	root := hierarchy(t)
+	dir := filepath.Join(root, "docker/abc")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"memory.max": "max", "memory.current": "0", "memory.stat": "anon 0"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "boxes.json")
+	c := contain.NewContainers(root, file, slog.New(slog.DiscardHandler))
+	box := proc.Container{Engine: "docker", Name: "abc", Cgroup: "/docker/abc"}
+	if _, err := c.Lower("make-1", box, contain.Limits{MemoryMax: 100 << 20, MemorySwapMax: contain.Infinity}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r := release{root: root, boxes: file, out: &out,
+		open: func(context.Context, string) (ending, error) { return nil, errors.New("no") }}
+	if err := r.run(t.Context(), releaseFlags{afterStop: "headroomd.service"}); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "memory.max")); err != nil || strings.TrimSpace(string(text)) != "max" {
+		t.Errorf("memory.max is %s, %v", text, err)
+	}
+	if !strings.Contains(out.String(), "its limits are what they were: /docker/abc") {
+		t.Errorf("it says %q", out.String())
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.run(t.Context(), releaseFlags{}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("of a damaged file: %v", err)
 	}
 }
 

@@ -123,6 +123,9 @@ func (l *local) place(ctx context.Context, grant admission.Cap) error {
 		t = noTier(proc.FS{}, err.Error())
 	}
 	defer t.backend.Close()
+	if id, err := l.child.id(); err == nil {
+		_ = contain.RaiseTree(proc.FS{}, id) // with a scope or without
+	}
 	sc, err := l.scope(ctx, t, grant)
 	if err != nil {
 		l.result.Note = fmt.Sprintf("it ran without a cap: %v", err)

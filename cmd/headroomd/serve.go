@@ -105,6 +105,16 @@ func serve(ctx context.Context, flags serveFlags) error {
 	return d.run(ctx)
 }
 
+// boxes caps containers wherever the unified hierarchy is, whatever jobs are
+// put in; nil where it is not.
+func boxes(places places, log *slog.Logger) governor.Containers {
+	root, err := contain.FindCgroupRoot("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	return contain.NewContainers(root, places.boxes, log)
+}
+
 // daemonParts is everything that runs.
 type daemonParts struct {
 	watch   *watch
@@ -157,6 +167,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
 		Notes: notes, PeakFile: places.peaks, HeldFile: places.held, Judge: judge,
 		KeepHeld: lookedAfter(), Guards: beside.list, Beside: besidesWords(guards),
+		Containers: boxes(places, log),
 	})
 	w.found = gov.Found
 	reload := &reloader{flags: flags, places: places, gov: gov, judge: judge, watch: w, notes: notes,

@@ -25,16 +25,23 @@ func (n *None) Look(_ context.Context, x proc.Exec) (Origin, error) {
 	return o, nil
 }
 
-// Place moves nothing and returns a Scope that says so.
+// Place moves nothing and returns a Scope that says so. The kernel is told all
+// the same which processes it is to take first.
 func (n *None) Place(_ context.Context, spec Spec) (Scope, error) {
-	return Scope{
+	sc := Scope{
 		Main:  spec.Exec.ID,
 		Notes: []string{"not contained: it has neither a memory cap nor a scope"},
-	}, nil
+	}
+	if err := RaiseTree(n.fs, spec.Exec.ID); err != nil {
+		sc.Notes = append(sc.Notes, err.Error())
+	}
+	return sc, nil
 }
 
-// Join moves nothing.
-func (n *None) Join(context.Context, Scope, proc.Exec, bool) (int, error) { return 0, nil }
+// Join moves nothing; what joins is no more worth to the kernel than the rest.
+func (n *None) Join(_ context.Context, _ Scope, x proc.Exec, _ bool) (int, error) {
+	return 0, RaiseTree(n.fs, x.ID)
+}
 
 // Usage knows the main process alone: whether it is still there.
 func (n *None) Usage(sc Scope) Usage {

@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -208,22 +207,3 @@ func (s *Systemd) Close() error {
 	}
 	return nil
 }
-
-// raiseOOMScore makes a process the kernel's first choice. It only ever
-// raises: somebody may have chosen a higher value for a reason.
-func raiseOOMScore(pid int) error {
-	file := "/proc/" + strconv.Itoa(pid) + "/oom_score_adj"
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	have, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || have >= OOMScoreAdj {
-		return err
-	}
-	return os.WriteFile(file, []byte(strconv.Itoa(OOMScoreAdj)), 0)
-}
-
-// OOMScoreAdj is what a job's processes are raised to: if the kernel must kill
-// outside of any cap, it takes them first.
-const OOMScoreAdj = 900

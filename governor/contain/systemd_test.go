@@ -1,10 +1,6 @@
 package contain
 
 import (
-	"errors"
-	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,34 +20,5 @@ func TestCloseEndsAll(t *testing.T) {
 	}
 	if at, _ := f.fs().Cgroup(500); at != sc.Cgroup {
 		t.Errorf("the job is in %q", at)
-	}
-}
-
-func TestRaiseOOMScore(t *testing.T) {
-	needsRoot(t)
-	for _, c := range []struct{ have, want string }{{"-500", "900"}, {"0", "900"}, {"899", "900"}, {"900", "900"}, {"1000", "1000"}} {
-		cmd := exec.Command("sleep", "60")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		file := "/proc/" + strconv.Itoa(cmd.Process.Pid) + "/oom_score_adj"
-		if err := os.WriteFile(file, []byte(c.have), 0); errors.Is(err, os.ErrPermission) && c.have[0] == '-' {
-			t.Logf("%s: root without CAP_SYS_RESOURCE cannot set up this case", c.have)
-			cmd.Process.Kill()
-			cmd.Wait()
-			continue
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		err := raiseOOMScore(cmd.Process.Pid)
-		got, _ := os.ReadFile(file)
-		if err != nil || strings.TrimSpace(string(got)) != c.want {
-			t.Errorf("from %s to %q, want %s (%v)", c.have, got, c.want, err)
-		}
-		cmd.Process.Kill()
-		cmd.Wait()
-		if err := raiseOOMScore(cmd.Process.Pid); !gone(err) {
-			t.Errorf("of a process that has ended: %v", err)
-		}
 	}
 }

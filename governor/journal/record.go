@@ -16,6 +16,8 @@ type Record struct {
 	Unit    string    `json:"unit,omitempty"`
 	Origin  string    `json:"origin,omitempty"` // the cgroup it was caught in
 	Reason  string    `json:"reason,omitempty"` // why, in plain words
+	// Container is that of a command that stays in one: engine and short id or name.
+	Container string `json:"container,omitempty"`
 
 	MemoryCapMB int64    `json:"memory_cap_mb,omitempty"`
 	SwapCapMB   int64    `json:"swap_cap_mb,omitempty"`
