@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"headroomd": main})
+	testscript.Main(m, map[string]func(){"headroomd": main, "faked-selftest": fakedMain})
 }
 
 // TestScript runs the commands as a user would: testdata/script has a page for

@@ -62,15 +62,15 @@ Exits with 0 where all of it works, and with 1 where a step failed.`,
 	return cmd
 }
 
-// openTierFor is openTier; the tests of the command have a tier of their own.
-var openTierFor = openTier
-
 // selftest is one run. It touches nothing but its own children.
 type selftest struct {
 	want, socket string
 	fs           proc.FS
+	cgroupOf     func(pid int) (string, error)
+	open         func(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (tier, error)
 	memory       func() watchdog.Reading
 	asksMB       int64 // what the hog asks for
+	floorMB      int64 // what it leaves to others, should nothing stop it
 	tell         func(selfStep)
 
 	report  selfReport
@@ -84,7 +84,8 @@ type selftest struct {
 }
 
 func newSelftest(want, socket string) *selftest {
-	return &selftest{want: want, socket: socket, fs: proc.NewFS("/proc"), asksMB: selftestMB,
+	fs := proc.NewFS("/proc")
+	return &selftest{want: want, socket: socket, fs: fs, cgroupOf: fs.Cgroup, open: openTier, asksMB: selftestMB,
 		memory: func() watchdog.Reading { return readMemory("/") }, tell: func(selfStep) {}}
 }
 
@@ -159,6 +160,7 @@ func (s *selftest) lookAround() {
 	r := s.memory()
 	s.machine = governor.MachineOf(r)
 	s.limits = governor.Default().Resolve(s.machine)
+	s.floorMB = max(s.floorMB, s.limits.CriticalMB)
 	m := &s.report.Memory
 	m.TotalMB, m.AvailableMB, m.PSI = s.machine.TotalMB, s.machine.AvailableMB, r.PSI != nil
 	s.report.Job = selfJob{MemoryCapMB: -1, AskedMB: s.asksMB, PeakMB: -1, OOMKills: -1}
@@ -175,7 +177,7 @@ func (s *selftest) lookAround() {
 
 // openTier opens what jobs are put in here, and tells what it says of itself.
 func (s *selftest) openTier(ctx context.Context) bool {
-	t, err := openTierFor(ctx, s.want, s.fs, slog.New(slog.DiscardHandler))
+	t, err := s.open(ctx, s.want, s.fs, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.report.Tier = selfTier{Name: s.want, Why: plainReason(err), Claims: capNone, Cap: capNone}
 		s.failed("tier", askDoctor, "%s cannot be had here: %s", s.want, plainReason(err))

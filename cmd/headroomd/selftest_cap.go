@@ -38,7 +38,7 @@ func (s *selftest) tryCap(ctx context.Context) {
 		s.failed("cap", askDoctor, "no child could be started to look on: %v", err)
 		return
 	}
-	hog, err := startSelfChild(ctx, nil, "hog", fmt.Sprint(s.asksMB), fmt.Sprint(s.limits.CriticalMB))
+	hog, err := startSelfChild(ctx, nil, "hog", fmt.Sprint(s.asksMB), fmt.Sprint(s.floorMB))
 	if err != nil {
 		s.failed("cap", askDoctor, "no child could be started: %v", err)
 		return
@@ -79,7 +79,7 @@ func (s *selftest) release(ctx context.Context, sc contain.Scope) {
 func (s *selftest) capInForce(p placed, hog *selfChild, capMB int64) bool {
 	sc := p.scope
 	const not = "; the child is not started, since nothing would stop it"
-	at, err := s.fs.Cgroup(hog.id.PID)
+	at, err := s.cgroupOf(hog.id.PID)
 	switch {
 	case err != nil || at != sc.Cgroup:
 		s.failed("cap", askDoctor, "the child was to be in %s and is in %q: a job would run outside of its cap%s", sc.Cgroup, at, not)

@@ -22,7 +22,7 @@ func (s *selftest) witness(pid int) witness {
 	if st, err := s.fs.Stat(pid); err == nil && st.State != 'Z' {
 		w.id = st.ID
 	}
-	w.cgroup, _ = s.fs.Cgroup(pid)
+	w.cgroup, _ = s.cgroupOf(pid)
 	for _, file := range []string{"memory.events.local", "memory.events"} { // the former since Linux 5.2
 		if s.mount == "" || w.kills >= 0 {
 			break

@@ -58,5 +58,5 @@ func StoppedText(s Stop) string {
 	if s.Why != "" {
 		text += ", and " + s.Why
 	}
-	return text + ". Start it again when more is free; headroomd events tells more of " + s.Job
+	return text + ". Start it again when more is free; headroomd why " + s.Job + " tells more"
 }

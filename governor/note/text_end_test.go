@@ -18,9 +18,9 @@ func TestTextsOfAnEnd(t *testing.T) {
 		{"what died has a hostile name", OverCapText(Over{Program: "npm", Killed: "\x1b[2J" + strings.Repeat("x", 30), Remedy: "x"}),
 			`npm went over its memory cap: the kernel killed its largest process (\x1b[2Jxxxxxxxxxxxxxx...). x`},
 		{"stopped", StoppedText(Stop{Program: "npm", AvailableMB: 62, Why: "it was the newest heavy job", Job: "npm-3"}),
-			"npm was stopped: only 62 MB of memory were left, and it was the newest heavy job. Start it again when more is free; headroomd events tells more of npm-3"},
+			"npm was stopped: only 62 MB of memory were left, and it was the newest heavy job. Start it again when more is free; headroomd why npm-3 tells more"},
 		{"stopped, memory unknown", StoppedText(Stop{Program: "npm", AvailableMB: -1, Job: "npm-3"}),
-			"npm was stopped: the machine ran out of memory. Start it again when more is free; headroomd events tells more of npm-3"},
+			"npm was stopped: the machine ran out of memory. Start it again when more is free; headroomd why npm-3 tells more"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
