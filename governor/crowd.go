@@ -63,7 +63,7 @@ func (g *Governor) crowded(x *proc.Exec) (*job, string) {
 		if j.queued() {
 			waiting++
 		}
-		if j.origin != x.Cgroup || j.uid != x.UID || j.run != nil || !j.isolated && j.state != Placing {
+		if j.late || j.origin != x.Cgroup || j.uid != x.UID || j.run != nil || !j.isolated && j.state != Placing {
 			continue
 		}
 		if j.queued() && (last == nil || j.waits.since.After(last.waits.since)) {

@@ -2,6 +2,7 @@ package governor
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/headroomd/headroomd/governor/contain"
@@ -78,12 +79,16 @@ func (b *fakeBackend) Signals(sc contain.Scope) contain.Signals {
 	return got
 }
 
-func (b *fakeBackend) Stop(ctx context.Context, sc contain.Scope, _ time.Duration) error {
+func (b *fakeBackend) Stop(ctx context.Context, sc contain.Scope, grace time.Duration) error {
 	b.mu.Lock()
 	takes, fail := b.stopTakes, b.stopErr
 	s := b.scopes[sc.Cgroup]
 	b.mu.Unlock()
-	b.tell("stop %s", sc.Unit)
+	within := ""
+	if grace != stopGrace {
+		within = fmt.Sprintf(" within %v", grace.Round(100*time.Millisecond))
+	}
+	b.tell("stop %s%s", sc.Unit, within)
 	if s == nil {
 		return contain.ErrNoScope
 	}

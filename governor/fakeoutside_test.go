@@ -36,6 +36,9 @@ func (fakeRules) Argv(c classifier.Command) classifier.Verdict {
 type fakeMemory struct {
 	mu      sync.Mutex
 	reading watchdog.Reading
+	live    *fakeProc // what its processes have is taken off; nil: it is as it was set
+	dip     int64     // is told for the next dips readings
+	dips    int
 	err     error
 }
 
@@ -47,7 +50,15 @@ func machineOf1GB() *fakeMemory {
 func (m *fakeMemory) Read() (watchdog.Reading, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.reading, m.err
+	r := m.reading
+	if m.live != nil {
+		r.MemAvailable = max(r.MemAvailable-m.live.bytes(), 0)
+	}
+	if m.dips > 0 {
+		m.dips--
+		r.MemAvailable = m.dip
+	}
+	return r, m.err
 }
 
 func (m *fakeMemory) fail() {

@@ -172,6 +172,8 @@ func (p *fakeProc) write(n *fakeProcess) {
 		"status": fmt.Sprintf("Name:\t%s\nUid:\t%d\t%d\t%d\t%d\nRssAnon:\t%d kB\nRssFile:\t0 kB\nRssShmem:\t0 kB\n"+
 			"SigPnd:\t0\nShdPnd:\t0\nSigBlk:\t0\nSigIgn:\t%x\nSigCgt:\t0\n",
 			n.comm, n.uid, n.euid, n.euid, n.euid, kb, n.ignored),
+		"comm":     n.comm + "\n",
+		"statm":    fmt.Sprintf("%d %d 0 0 0 0 0\n", kb*1024/os.Getpagesize(), kb*1024/os.Getpagesize()),
 		"cmdline":  strings.Join(append(n.argv, ""), "\x00"),
 		"cgroup":   "0::" + n.cgroup + "\n",
 		"loginuid": login,
@@ -217,6 +219,16 @@ func (p *fakeProc) writeDescriptors(n *fakeProcess) {
 	if n.lock {
 		info(9, "pos:\t0\nflags:\t0100001\nmnt_id:\t14\nlock:\t1: FLOCK  ADVISORY  WRITE 812 00:1e:77 0 EOF\n")
 	}
+}
+
+// bytes is what all processes have.
+func (p *fakeProc) bytes() (n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.all {
+		n += int64(q.rssMB * (1 << 20))
+	}
+	return n
 }
 
 // busy is how many processes of a cgroup use the CPU.

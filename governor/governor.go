@@ -28,6 +28,7 @@ type Options struct {
 	Backend Backend
 	Contain ContainStatus // as the probes found it
 	Machine bool          // guards the whole machine, not one user
+	UID     uint32        // whose, where it is not the machine
 	Log     *slog.Logger
 	Alive   func() // called at each turn of the loop's clock; nil: nobody asks
 
@@ -42,6 +43,10 @@ type Options struct {
 	KeepHeld bool
 	// Containers caps the containers that jobs run in; nil: they are only recorded.
 	Containers Containers
+	// Trees ends what grew and has no scope; nil: nobody does.
+	Trees Trees
+	// Exe is the governor's own binary, as /proc/PID/exe has it; "" unknown.
+	Exe string
 	// Judge is told which jobs are quiet, so that it finds what is heavy in
 	// them; nil: what runs in a quiet job is that job.
 	Judge *Judge
@@ -95,6 +100,7 @@ type Governor struct {
 	sampler   *sampler
 	sampling  bool // a sampling is under way
 	stopping  bool // no more orders are taken
+	guard     guard
 }
 
 type caughtFinding struct {
@@ -132,6 +138,7 @@ func New(o Options) *Governor {
 		peaks:      new(admission.Peaks),
 		told:       newTold(),
 		sampler:    &sampler{backend: o.Backend, fs: o.FS, boxes: o.Containers},
+		guard:      guard{looks: make(chan tableLook, 1)},
 	}
 }
 
@@ -165,7 +172,7 @@ func (g *Governor) clear() {
 
 // Run is the loop. It returns when ctx has ended and everything held is let go.
 func (g *Governor) Run(ctx context.Context) error {
-	work := &placer{backend: g.o.Backend, sight: g.o.Sight, fs: g.o.FS, log: g.o.Log, now: time.Now,
+	work := &placer{backend: g.o.Backend, sight: g.o.Sight, fs: g.o.FS, log: g.o.Log, now: time.Now, trees: g.o.Trees,
 		boxes: g.o.Containers, prefer: func(id proc.ID) error { return contain.RaiseTree(g.o.FS, id) }}
 	var wg sync.WaitGroup
 	for range placers {
@@ -181,6 +188,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	g.fast = time.NewTimer(time.Hour)
 	g.fast.Stop()
 	g.start(ctx)
+	g.startGuard()
 
 	clock := time.NewTicker(turn)
 	defer clock.Stop()
@@ -199,6 +207,10 @@ func (g *Governor) Run(ctx context.Context) error {
 			ask()
 		case <-g.fast.C:
 			g.fastTick(ctx)
+		case <-g.guard.clock.C:
+			g.guardTurn(ctx)
+		case l := <-g.guard.looks:
+			g.looked(l)
 		case <-clock.C:
 			g.tick(ctx)
 		}
@@ -246,6 +258,7 @@ func (g *Governor) stop(wg *sync.WaitGroup, kept <-chan struct{}) {
 	g.keepPeaks(time.Now())
 	g.keeper.close()
 	g.fast.Stop()
+	g.guard.clock.Stop()
 	g.letHeldGo() // first: the placers may take their time
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
@@ -268,6 +281,9 @@ func (g *Governor) stop(wg *sync.WaitGroup, kept <-chan struct{}) {
 		<-g.samples
 	}
 	g.unboxAll()
+	if g.guard.looking {
+		<-g.guard.looks
+	}
 	g.clear()
 	running, waiting := g.partHeld()
 	reason := fmt.Sprintf("the governor stops; %d running jobs keep their caps", running)
@@ -308,6 +324,7 @@ func (g *Governor) tick(ctx context.Context) {
 	g.crowd.forget(now)
 	g.sweep(now)
 	g.look()
+	g.easeLate()
 	g.keepPeaks(now)
 	g.sample(ctx)
 }

@@ -248,7 +248,7 @@ func (g *Governor) refuse(j *job, s admission.Standing) {
 
 // end stops the processes of a job that was refused or told to stop.
 func (g *Governor) end(j *job) bool {
-	if j.scope.Cgroup == "" || !g.act(j, order{verb: verbStop, jobID: j.id, scope: j.scope}) {
+	if j.scope.Cgroup == "" || !g.act(j, order{verb: verbStop, jobID: j.id, scope: j.scope, grace: j.graceOf(), hurry: j.hurry}) {
 		return false
 	}
 	j.stopped = true
@@ -259,6 +259,7 @@ func (g *Governor) end(j *job) bool {
 func (g *Governor) stoppedJob(j *job, out outcome) {
 	j.scope.Frozen = false
 	g.answerStops(j, out.err)
+	g.victimEnded(j.root, out.err)
 	if out.err == nil || g.stopping || g.lostScope(j, out.err) {
 		return
 	}

@@ -140,6 +140,12 @@ type job struct {
 	// Who waits for its end by a stop.
 	stopWait []chan<- error
 
+	late        bool          // a tree that grew, captured for the machine's sake
+	lateUsedMB  int64         // what it had then, which is not charged to its scope
+	lateGrownMB int64         // and by how much it had grown
+	hurry       bool          // it is to end for the machine's sake
+	grace       time.Duration // then: between SIGTERM and SIGKILL
+
 	observed      bool  // nothing is done to it; its root alone is followed
 	provisionalMB int64 // its cap while it waits
 	waited        time.Duration

@@ -45,6 +45,9 @@ func (p *placer) settleLate(ctx context.Context, o order, out outcome) outcome {
 		total -= megabytes(u.Working)
 	}
 	out.caught = max(out.caught, total)
+	if o.late {
+		return out
+	}
 	lowered := admission.TakeOff(o.cap, out.caught)
 	if out.scope.MemoryController && lowered.MemoryMB < out.cap.MemoryMB {
 		sc, err := p.backend.SetLimits(ctx, out.scope, limitsOf(lowered))

@@ -28,6 +28,9 @@ func (g *Governor) linked(x *proc.Exec) (j *job, never string) {
 	}
 	members := make([]jobMembers, 0, len(g.jobs))
 	for _, j := range g.jobs {
+		if j.late {
+			continue // it never waits, and its cap is no place for another
+		}
 		members = append(members, jobMembers{j.id, j.members()})
 	}
 	pids, err := g.o.FS.List()

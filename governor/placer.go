@@ -42,6 +42,11 @@ type order struct {
 	scope   contain.Scope
 	caught  float64 // MB touched before the scope was: taken off the cap
 	why     string  // of a join
+	late    bool    // a tree that grew: the cap is for what it takes from now on
+
+	grace time.Duration      // of an end
+	hurry bool               // of an end: for the machine's sake
+	spare func(pid int) bool // of the end of a tree
 
 	attended bool // of a finish: the source tells of its execs already
 
@@ -82,6 +87,7 @@ type placer struct {
 	backend Backend
 	sight   Sight
 	fs      memoryTable
+	trees   Trees
 	log     *slog.Logger
 	now     func() time.Time
 	boxes   Containers
@@ -145,6 +151,8 @@ func (p *placer) do(ctx context.Context, o order) outcome {
 		return p.limit(ctx, o)
 	case verbStop:
 		return p.stop(ctx, o)
+	case verbTree:
+		return p.fell(ctx, o)
 	case verbAttend:
 		return p.attend(o)
 	case verbIgnore:

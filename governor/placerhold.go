@@ -17,6 +17,7 @@ const (
 	verbStop   verb = "stop"   // end its processes
 	verbAttend verb = "attend" // the source tells of its execs
 	verbIgnore verb = "ignore" // and drops them again
+	verbTree   verb = "tree"   // end processes that have no scope
 )
 
 const (
@@ -67,7 +68,10 @@ func (p *placer) limit(ctx context.Context, o order) outcome {
 }
 
 func (p *placer) stop(ctx context.Context, o order) outcome {
-	out := outcome{order: o, scope: o.scope, err: p.backend.Stop(ctx, o.scope, stopGrace)}
+	if o.hurry && o.grace > 0 {
+		time.Sleep(noteFirst)
+	}
+	out := outcome{order: o, scope: o.scope, err: p.backend.Stop(ctx, o.scope, o.grace)}
 	if out.err != nil {
 		// It was to end, not to stand still for ever.
 		if err := p.backend.Thaw(o.scope); err != nil {

@@ -3,6 +3,7 @@ package governor
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,6 +79,9 @@ func play(t *testing.T, machine, events []string) (line string) {
 					o.Config.Mode = s.word("mode", o.Config.Mode)
 					o.Config.Isolate = s.word("isolate", "true") == "true"
 					s.configure(&o.Config)
+					if s.word("guards", "machine") == "user" {
+						o.Machine, o.UID = false, 1000
+					}
 				}
 			}
 		})
@@ -206,6 +210,10 @@ func (s statement) configure(c *Config) {
 	c.MaxHeavyJobs = s.number("slots", c.MaxHeavyJobs)
 	c.QueueTimeoutS = s.number("timeout", c.QueueTimeoutS)
 	c.QueueTimeoutAction = s.word("action", c.QueueTimeoutAction)
+	c.Watch = s.word("watch", fmt.Sprint(c.Watch)) == "true"
+	if unit := s.word("protect", ""); unit != "" {
+		c.Protect = append(c.Protect, unit)
+	}
 	c.JobMemoryMaxMB = int64(s.number("most", int(c.JobMemoryMaxMB)))
 }
 

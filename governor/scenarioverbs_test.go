@@ -7,9 +7,12 @@ import (
 
 // apply does to the machine what a line of a scenario says:
 //
-//	config mode=M isolate=B slots=N timeout=S action=admit|refuse most=MB
+//	config mode=M isolate=B slots=N timeout=S action=admit|refuse most=MB watch=B
+//	       protect=UNIT guards=machine|user
 //	                                    while it runs: a reload
-//	memory total=MB available=MB swap=MB
+//	memory total=MB available=MB swap=MB [live]   live: less what processes have
+//	dip MB N                            the next N readings of the memory are of so much
+//	trees error=E                       what is no job does not end
 //	backend place=D join=D release=D refuse=R place-error=E join-error=E no-scopes no-controller
 //	scope UNIT cap=MB [frozen]          left by an earlier run
 //	proc PID [ppid=] [pgid=] [uid=] [login=] [cgroup=] [rss=MB] [in=PIPE] [out=PIPE]
@@ -29,6 +32,14 @@ func (w *world) apply(s statement) {
 		w.reload(s)
 	case "memory":
 		w.setMemory(s)
+	case "dip":
+		w.memory.mu.Lock()
+		defer w.memory.mu.Unlock()
+		w.memory.dip, w.memory.dips = int64(s.arg(0))<<20, s.arg(1)
+	case "trees":
+		w.trees.mu.Lock()
+		defer w.trees.mu.Unlock()
+		w.trees.err = s.fault("error", nil)
 	case "backend":
 		w.setBackend(s)
 	case "scope":
@@ -115,6 +126,12 @@ func (w *world) setMemory(s statement) {
 	r.MemAvailable = int64(s.number("available", int(r.MemAvailable>>20))) << 20
 	r.SwapTotal = int64(s.number("swap", int(r.SwapTotal>>20))) << 20
 	r.SwapFree = r.SwapTotal
+	for _, word := range s.args {
+		if word != "live" {
+			w.t.Fatalf("%q: what is %q?", s.text, word)
+		}
+		w.memory.live = w.proc
+	}
 }
 
 func (w *world) setBackend(s statement) {
@@ -131,6 +148,7 @@ func (w *world) setBackend(s statement) {
 				b.noScopes = true
 			case "no-controller":
 				b.noController = true
+				w.gov.o.Contain.MemoryController = w.gov.o.Contain.MemoryController && w.ended != nil // before the start
 			default:
 				w.t.Fatalf("%q: what is %q?", s.text, word)
 			}

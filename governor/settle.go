@@ -12,6 +12,10 @@ import (
 
 // settle takes in what became of an order.
 func (g *Governor) settle(out outcome) {
+	if out.order.verb == verbTree { // it may be of no job
+		g.felled(out)
+		return
+	}
 	j := g.jobs[out.order.jobID]
 	if j == nil {
 		return // ended meanwhile: its cgroup went away under it
@@ -86,6 +90,7 @@ func (g *Governor) placed(j *job, out outcome) {
 	default:
 		g.inForce(j, out)
 	}
+	g.capturedLate(j, out)
 }
 
 // inForce notes the scope as it was read back and tells of it.
@@ -110,6 +115,9 @@ func (g *Governor) inForce(j *job, out outcome) {
 		r.StoppedMS, r.Late = milliseconds(c.StoppedFor()), c.Late()
 	}
 	g.record(r)
+	if j.late { // its cap is for what comes
+		j.caught = 0
+	}
 	waiting := j.waiting
 	j.waiting = nil
 	switch {
@@ -244,6 +252,7 @@ func (g *Governor) ended(j *job, out outcome) {
 func (g *Governor) forget(j *job) {
 	delete(g.jobs, j.id)
 	g.book.End(j.id)
+	g.victimEnded(j.root, nil)
 	g.answerStops(j, nil)
 	if j.waits.held {
 		g.remember()

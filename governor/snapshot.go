@@ -21,6 +21,7 @@ type Snapshot struct {
 	Recent  []JobStatus     `json:"recent"` // the last jobs that ended, newest last
 	Largest []ProcessStatus `json:"largest"`
 	Guards  []GuardStatus   `json:"guards"` // other programs that act on memory or cgroups here
+	Watch   WatchStatus     `json:"watch"`
 	Self    SelfStatus      `json:"self"`
 }
 

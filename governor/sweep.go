@@ -28,7 +28,7 @@ func (g *Governor) sweep(now time.Time) {
 		return
 	}
 	for _, j := range g.inOrder() {
-		if j.state != Running && j.state != Quiet || !j.isolated || j.stopped || j.busy != "" || j.kept {
+		if j.state != Running && j.state != Quiet || !j.isolated || j.late || j.stopped || j.busy != "" || j.kept {
 			continue
 		}
 		why := g.orphaned(j)

@@ -164,7 +164,7 @@ func (g *Governor) order(o order) bool {
 		if contain.ParseOrigin(o.scope.Cgroup).Manager != contain.SystemManager {
 			lane = g.userOrders
 		}
-	case verbStop:
+	case verbStop, verbTree:
 		lane = g.stopOrders
 	}
 	select {

@@ -161,13 +161,15 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 	notes := note.New(fs, note.Mode(config.Notes))
 	beside := &besides{root: "/"}
 	guards := beside.list(criticalNow(config, memory))
+	exe, _ := fs.Exe(os.Getpid()) // unknown is known by its pid alone
 	gov := governor.New(governor.Options{
 		Version: buildVersion(), Config: config, Rules: rules, FS: fs, Memory: memory, Ledger: ledger,
-		Sight: w, Backend: tier.backend, Contain: tier.status, Machine: places.machine, Log: log,
+		Sight: w, Backend: tier.backend, Contain: tier.status, Machine: places.machine, UID: uint32(os.Getuid()), Log: log,
 		Alive: func() { notify(log, daemon.SdNotifyWatchdog) },
 		Notes: notes, PeakFile: places.peaks, HeldFile: places.held, Judge: judge,
 		KeepHeld: lookedAfter(), Guards: beside.list, Beside: besidesWords(guards),
 		Containers: boxes(places, log),
+		Trees:      contain.Trees{FS: fs}, Exe: exe,
 	})
 	w.found = gov.Found
 	reload := &reloader{flags: flags, places: places, gov: gov, judge: judge, watch: w, notes: notes,

@@ -25,6 +25,14 @@ type Tree struct {
 	Spare func(pid int) bool
 }
 
+// Trees ends trees.
+type Trees struct{ FS proc.FS }
+
+// Stop ends one: see Tree.Stop.
+func (t Trees) Stop(ctx context.Context, root proc.ID, grace time.Duration, spare func(pid int) bool) (told int, err error) {
+	return Tree{FS: t.FS, Root: root, Spare: spare}.Stop(ctx, grace)
+}
+
 // Stop ends the tree: it asks all of it with SIGTERM, and after the grace kills
 // what is left, the largest first. What is forked meanwhile is found by walking
 // until a walk finds nothing new; what lost its parent on the way is known by

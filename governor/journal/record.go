@@ -23,7 +23,11 @@ type Record struct {
 	SwapCapMB   int64    `json:"swap_cap_mb,omitempty"`
 	AvailableMB int64    `json:"available_mb,omitempty"`
 	ReserveMB   int64    `json:"reserve_mb,omitempty"`
+	CriticalMB  int64    `json:"critical_mb,omitempty"`
 	PeakMB      int64    `json:"peak_mb,omitempty"`
+	MemoryMB    int64    `json:"memory_mb,omitempty"`     // what it had
+	GrownMB     int64    `json:"grown_mb,omitempty"`      // of it, since the machine was last calm
+	GraceS      float64  `json:"grace_s,omitempty"`       // between SIGTERM and SIGKILL
 	CaughtRSSMB *float64 `json:"caught_rss_mb,omitempty"` // anon + shmem touched before the cap was in force
 	OOMKills    int64    `json:"oom_kills,omitempty"`
 	Isolated    *bool    `json:"isolated,omitempty"`
@@ -71,6 +75,12 @@ const (
 	WouldHold = "would-hold" // observe mode: it would have had to wait
 	Reloaded  = "reloaded"   // settings and rules were read anew
 	Rules     = "rules"      // a file of rules is left out, and why
+
+	Alarm        = "alarm"         // memory is short and nothing is done: why not
+	CapturedLate = "captured-late" // processes that no rule knows grew, and are put into a scope
+	WatchStop    = "watchdog-stop" // it is ended for the machine's sake
+	WouldStop    = "would-stop"    // observe mode: it would have been
+	Freed        = "freed"         // the alarm is over
 
 	Gap = "gap" // records that the file lacks, since it could not be written
 )
