@@ -6,7 +6,8 @@ import "strings"
 // calls itself. argv[0] is the caller's free choice (`exec -a make passwd`), so
 // a compiled tool is believed only if its binary has that name, differs by
 // version, target or a dash-separated part (google-chrome and chrome), is known
-// to answer to it (a pair), or interprets a script that put up a title.
+// to answer to it (a pair), or interprets a script that put up a title. A shell
+// puts up none: one that is called make was called so, and is a shell.
 func (s *Set) contradicts(name, exe string) bool {
 	if exe == "" {
 		return false
@@ -16,7 +17,10 @@ func (s *Set) contradicts(name, exe string) bool {
 		return false
 	}
 	if p := s.lookup(real); p != nil && p.interp != nil {
-		return false
+		named := s.lookup(name)
+		if !p.interp.shell || named != nil && named.interp != nil && named.interp.shell {
+			return false
+		}
 	}
 	a, b := s.plain(name), s.plain(real)
 	if a == b || hasPart(a, b) || hasPart(b, a) {

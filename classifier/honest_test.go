@@ -29,6 +29,9 @@ func TestHonesty(t *testing.T) {
 		{"a version by its place", "/home/pi/.local/share/claude/versions/2.0.1", []string{"claude", "-p", "x"}, Heavy},
 		{"a version of another", "/home/pi/.local/share/claude/versions/2.0.1", []string{"make"}, Light},
 		{"a number alone", "/7", []string{"make"}, Light},
+		{"a shell called make", "/usr/bin/bash", []string{"make"}, Light},
+		{"a login shell called npm", "/usr/bin/dash", []string{"-npm", "test"}, Light},
+		{"a shell by another's name", "/usr/bin/dash", []string{"bash", "-c", "make"}, Heavy},
 		{"gmake", "/usr/bin/make", []string{"gmake"}, Heavy},
 	}
 	for _, tt := range tests {

@@ -25,7 +25,7 @@ const (
 )
 
 // ReadCommand fills x.Argv and x.Exe. Argv is the comm where the process shows
-// no argv. ErrGone if the process has ended, even while its parent has not
+// no argv, in brackets if it is a kernel thread. ErrGone if the process has ended, even while its parent has not
 // waited for it.
 func (fs FS) ReadCommand(x *Exec) error {
 	pid := x.ID.PID
@@ -52,6 +52,9 @@ func (fs FS) ReadCommand(x *Exec) error {
 			return fmt.Errorf("%w (pid %d is a zombie)", ErrGone, pid)
 		}
 		argv = []string{s.Comm}
+		if noExe != nil {
+			argv[0] = "[" + s.Comm + "]"
+		}
 	}
 	x.Argv, x.Exe = argv, exe
 	return nil

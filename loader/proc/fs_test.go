@@ -37,7 +37,7 @@ func TestReadCommand(t *testing.T) {
 	}{
 		{"whole", 812, []string{"node", "/usr/bin/npm", "test"}, "/usr/bin/node", nil},
 		{"a binary that was replaced", 813, []string{"gcc", "x.c"}, "/tmp/build/gcc", nil},
-		{"no argv: the comm", 2, []string{"kthreadd"}, "", nil},
+		{"no argv: the comm", 2, []string{"[kthreadd]"}, "", nil},
 		{"a zombie", 814, nil, "", ErrGone},
 		{"no such process", 999, nil, "", ErrGone},
 		{"bounded", 815, []string{"ld", long[:maxCmdline-3]}, "/usr/bin/ld", nil},

@@ -51,6 +51,7 @@ type Job struct {
 	Position    int     `json:"position"` // in the queue; 1 is next
 	Behind      string  `json:"behind"`   // the job that it waits for
 	Why         string  `json:"why"`      // it waits
+	Container   string  `json:"container"`
 }
 
 // Find returns the job of that id, running or ended.
@@ -77,6 +78,7 @@ type Event struct {
 	Unit        string    `json:"unit,omitempty"`
 	Origin      string    `json:"origin,omitempty"`
 	Reason      string    `json:"reason,omitempty"`
+	Container   string    `json:"container,omitempty"`
 	MemoryCapMB int64     `json:"memory_cap_mb,omitempty"`
 	PeakMB      int64     `json:"peak_mb,omitempty"`
 	CaughtRSSMB *float64  `json:"caught_rss_mb,omitempty"`
