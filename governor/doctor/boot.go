@@ -28,7 +28,7 @@ func (f *facts) bootFile() boot {
 		return boot{path: "/boot/cmdline.txt", kind: Cmdline}
 	}
 	if f.has("/etc/default/grub") {
-		return boot{path: "/etc/default/grub", kind: Grub, after: []string{f.updateGrub()}}
+		return boot{path: f.grubFile(), kind: Grub, after: []string{f.updateGrub()}}
 	}
 	for _, b := range []boot{
 		{path: "/boot/armbianEnv.txt", how: "in its line extraargs= (make one if there is none)"},
@@ -43,6 +43,25 @@ func (f *facts) bootFile() boot {
 		}
 	}
 	return boot{}
+}
+
+// grubFile is the file whose GRUB_CMDLINE_LINUX_DEFAULT counts: the images of
+// clouds set it anew in a file that is read later.
+func (f *facts) grubFile() string {
+	const variable = "GRUB_CMDLINE_LINUX_DEFAULT"
+	path := "/etc/default/grub"
+	for _, file := range f.filesIn("/etc/default/grub.d", ".cfg") {
+		text, err := f.read(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if value, ok := strings.CutPrefix(line, variable+"="); ok && !strings.Contains(value, variable) {
+				path = file
+			}
+		}
+	}
+	return path
 }
 
 // updateGrub is what writes GRUB's menu anew: Debian's name for it, or the

@@ -178,6 +178,8 @@ func (f *facts) psi() Check {
 	switch {
 	case err == nil && strings.HasPrefix(text, "some "):
 		return ok(name, "the kernel tells how long tasks stand still for want of memory")
+	case !f.kernel.known(): // no /proc at all
+		return unknown(name, file, err)
 	case err == nil, errors.Is(err, fs.ErrNotExist), isNotSupported(err):
 	default:
 		return unknown(name, file, err)

@@ -100,6 +100,9 @@ func (e Edit) grub(text string) (string, error) {
 			if name == "GRUB_CMDLINE_LINUX_DEFAULT" && !added {
 				change.Add, added = e.Add, true
 			}
+			if len(change.Add) == 0 && !slices.ContainsFunc(e.Remove, func(w string) bool { return strings.Contains(value, w) }) {
+				continue // nothing to do in it, whatever it is
+			}
 			edited, err := change.quoted(strings.TrimRight(value, "\r\n"))
 			if err != nil {
 				return "", fmt.Errorf("line %d, %s: %w", i+1, name, err)

@@ -98,6 +98,22 @@ func (f *facts) has(path string) bool {
 	return is && err == nil
 }
 
+// filesIn are the files of a directory whose names end so, sorted, as paths of
+// the machine.
+func (f *facts) filesIn(dir, ending string) []string {
+	entries, err := os.ReadDir(f.path(dir))
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ending) {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
 // word is the value of the last "name=value" on the kernel's command line,
 // which is the one that counts.
 func (f *facts) word(name string) (string, bool) {

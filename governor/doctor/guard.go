@@ -57,6 +57,7 @@ func (f *facts) guards() []Guard {
 	if err != nil {
 		return nil
 	}
+	slices.Sort(pids) // of two, the one that was started first
 	all := []Guard{}
 	for _, pid := range pids {
 		comm, err := f.fs.Comm(pid)

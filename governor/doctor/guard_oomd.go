@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -64,7 +63,7 @@ func (f *facts) oomdLimits() (swap, pressure int) {
 	swap, pressure = 90, 60
 	files := []string{"/usr/lib/systemd/oomd.conf", "/etc/systemd/oomd.conf"}
 	for _, dir := range []string{"/usr/lib/systemd/oomd.conf.d", "/etc/systemd/oomd.conf.d"} {
-		files = append(files, f.confs(dir)...)
+		files = append(files, f.filesIn(dir, ".conf")...)
 	}
 	for _, file := range files {
 		text, err := f.read(file)
@@ -121,7 +120,7 @@ func (m *managed) read(f *facts, unit string) {
 		if _, done := files[""]; !done && f.has(path.Join(dir, unit)) {
 			files[""] = path.Join(dir, unit)
 		}
-		for _, file := range f.confs(path.Join(dir, unit+".d")) {
+		for _, file := range f.filesIn(path.Join(dir, unit+".d"), ".conf") {
 			if name := path.Base(file); files[name] == "" {
 				files[name] = file
 			}
@@ -150,19 +149,4 @@ func (m *managed) read(f *facts, unit string) {
 			}
 		}
 	}
-}
-
-// confs are the files *.conf of a directory, sorted, as paths of the machine.
-func (f *facts) confs(dir string) []string {
-	entries, err := os.ReadDir(f.path(dir))
-	if err != nil {
-		return nil
-	}
-	var files []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".conf") {
-			files = append(files, path.Join(dir, e.Name()))
-		}
-	}
-	return files
 }

@@ -60,7 +60,7 @@ func cgrulesengd(f *facts, x proc.Exec) Guard {
 			rules++
 		}
 	}
-	if rules == 0 && len(f.confs("/etc/cgrules.d")) == 0 {
+	if rules == 0 && len(f.filesIn("/etc/cgrules.d", ".conf")) == 0 {
 		g.First = false
 		g.Note = "cgrulesengd runs, and /etc/cgrules.conf has no rule: it moves nothing"
 	}
