@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // boot is where the kernel's command line of this machine is written.
@@ -89,6 +90,17 @@ func (f *facts) setWords(c Check, add, remove []string) Check {
 	}
 	b := f.bootFile()
 	words := strings.Join(add, " ")
+	text, err := "", error(nil)
+	if b.kind != "" {
+		text, err = f.read(b.path)
+	}
+	// What the firmware or the kernel's own build says is not to be found in
+	// the file, and not to be taken out of it.
+	there := f.words
+	if b.kind != "" && err == nil {
+		there = strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '\'' })
+	}
+	remove = slices.DeleteFunc(slices.Clone(remove), func(w string) bool { return !slices.Contains(there, w) })
 	take := ""
 	if len(remove) > 0 {
 		take = ", and take out " + strings.Join(remove, " ")
@@ -99,16 +111,13 @@ func (f *facts) setWords(c Check, add, remove []string) Check {
 		return c
 	case b.kind == "":
 		c.Remedy = fmt.Sprintf("add %s to %s, %s%s, and reboot", words, b.path, b.how, take)
+	case err != nil:
+		c.Remedy = b.place(words) + take + ", and reboot"
 	default:
-		text, err := f.read(b.path)
-		if err != nil {
-			c.Remedy = f.where2(b, words) + take + ", and reboot"
-			break
-		}
 		e := Edit{Path: b.path, Kind: b.kind, Add: add, Remove: remove, After: b.after}
 		switch edited, err := e.Apply(text); {
 		case err != nil:
-			c.Remedy = fmt.Sprintf("%s%s, and reboot (by hand: %v)", f.where2(b, words), take, err)
+			c.Remedy = fmt.Sprintf("%s%s, and reboot (by hand: %v)", b.place(words), take, err)
 		case edited == text:
 			c.Remedy = fmt.Sprintf("reboot: %s has %s already", b.path, words)
 			if f.inForce(add) {
@@ -117,7 +126,7 @@ func (f *facts) setWords(c Check, add, remove []string) Check {
 			return c
 		default:
 			c.Fix = &e
-			c.Remedy = f.where2(b, words) + take + "; then reboot. headroomd doctor --fix makes this edit"
+			c.Remedy = b.place(words) + take + "; then reboot. headroomd doctor --fix makes this edit"
 		}
 	}
 	for _, command := range append(slices.Clone(b.after), "reboot") {
@@ -126,7 +135,8 @@ func (f *facts) setWords(c Check, add, remove []string) Check {
 	return c
 }
 
-func (f *facts) where2(b boot, words string) string {
+// place says where words go in a file that is edited here.
+func (b boot) place(words string) string {
 	if b.kind == Grub {
 		return fmt.Sprintf("add %s to GRUB_CMDLINE_LINUX_DEFAULT in %s", words, b.path)
 	}
