@@ -26,11 +26,12 @@ type guard struct {
 	asked   time.Time // when it was ordered
 	looks   chan tableLook
 
-	alarm  *alarm    // the present one; nil: none
-	victim *victim   // what is being stopped, and whose memory is waited for
-	stuck  lately    // what does not end
-	fixed  lately    // what cannot be put into a scope
-	pause  time.Time // no look at the process table before
+	alarm  *alarm         // the present one; nil: none
+	victim *victim        // what is being stopped, and whose memory is waited for
+	stuck  lately         // what does not end
+	fixed  lately         // what cannot be put into a scope
+	pause  time.Time      // no look at the process table before
+	paused watchdog.Alarm // at no worse an alarm than this
 	done   WatchCounts
 }
 
@@ -134,7 +135,7 @@ func (g *Governor) guardTurn(ctx context.Context) {
 	case g.guard.looking && j.Alarm == watchdog.AlarmKill && now.Sub(g.guard.asked) > surveyWait:
 		g.guard.asked = now
 		g.actOn(j, survey{lostMB: -1, silent: true})
-	case now.Before(g.guard.pause):
+	case now.Before(g.guard.pause) && j.Alarm <= g.guard.paused:
 	default:
 		g.lookAtTable(ctx, false)
 	}
@@ -223,7 +224,7 @@ func (g *Governor) actOn(j watchdog.Judgement, v survey) {
 	e := g.emergency(j, v)
 	c, ok := e.choose()
 	if !ok || !g.acts() {
-		g.guard.pause = time.Now().Add(idlePause)
+		g.guard.pause, g.guard.paused = time.Now().Add(idlePause), j.Alarm
 	}
 	if !ok {
 		g.nothingToDo(j, e, v)

@@ -63,7 +63,7 @@ func newWorld(t *testing.T, set func(*Options)) *world {
 		began: time.Now(), names: make(map[string]string), askers: make(map[int]func())}
 	w.backend = &fakeBackend{proc: w.proc, tell: w.act, placeTakes: 50 * time.Millisecond,
 		joinTakes: 20 * time.Millisecond, stopTakes: 3 * time.Millisecond, scopes: make(map[string]*fakeScope)}
-	w.trees = &fakeTrees{proc: w.proc, tell: w.act, takes: 100 * time.Millisecond}
+	w.trees = &fakeTrees{proc: w.proc, tell: w.act, takes: 109 * time.Millisecond}
 	w.sight = &fakeSight{tell: w.act, ignored: make(map[uint64]string), status: SourceStatus{Name: "bpf", Why: "it is the best"}}
 	w.ledger = &fakeLedger{tellRecord: w.recorded}
 	w.proc.add(fakeProcess{pid: 1, comm: "systemd", argv: []string{"/sbin/init"}, exe: "/usr/lib/systemd/systemd"})

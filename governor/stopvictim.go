@@ -43,7 +43,7 @@ const (
 	victimWait = 20 * time.Second
 	// noteFirst is what a note is given to be written before its target is told
 	// to end, where there is time for that.
-	noteFirst = 50 * time.Millisecond
+	noteFirst = 43 * time.Millisecond
 )
 
 // stopVictim stops a job for the machine's sake. The record and the note come
