@@ -15,7 +15,7 @@ import (
 // contract are the words of `status --json` that scripts rely on.
 var contract = map[string][]string{
 	"": {"version", "mode", "source", "contain", "memory", "limits", "jobs", "queue", "largest", "self",
-		"recent", "scope", "since", "time", "pid"},
+		"recent", "scope", "since", "time", "pid", "guards"},
 	"source":  {"name", "why"},
 	"contain": {"name", "why", "memory_controller"},
 	"memory":  {"total_mb", "available_mb", "swap_free_mb", "psi_some_avg10"},
@@ -53,7 +53,7 @@ func TestStatusWords(t *testing.T) {
 				}
 			}
 		}
-		for _, list := range []string{"jobs", "queue", "recent", "largest"} {
+		for _, list := range []string{"jobs", "queue", "recent", "largest", "guards"} {
 			if _, ok := all[list].([]any); !ok {
 				t.Errorf("%s is %v, want an array also where it is empty", list, all[list])
 			}
@@ -139,6 +139,27 @@ func TestSnapshotWithoutMemory(t *testing.T) {
 		unknown := MemoryStatus{TotalMB: -1, AvailableMB: -1, SwapTotalMB: -1, SwapFreeMB: -1, PSISome10: -1, PSIFull10: -1}
 		if got := w.snapshot().Memory; got != unknown {
 			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// TestSnapshotOfGuards: who else acts here is asked with the line below which
+// this governor does.
+func TestSnapshotOfGuards(t *testing.T) {
+	var asked int64
+	inWorld(t, func(o *Options) {
+		o.Guards = func(criticalMB int64) []GuardStatus {
+			asked = criticalMB
+			return []GuardStatus{{Name: "earlyoom", PID: 9, ActsAtMB: 101, Note: "acts first"}}
+		}
+	}, func(w *world) {
+		s := w.snapshot()
+		if len(s.Guards) != 1 || s.Guards[0].ActsAtMB != 101 || asked != s.Limits.CriticalMB || asked <= 0 {
+			t.Errorf("guards %+v, asked with %d MB of %+v", s.Guards, asked, s.Limits)
+		}
+		w.memory.fail()
+		if w.snapshot(); asked != -1 {
+			t.Errorf("asked with %d MB, want -1 for what is not known", asked)
 		}
 	})
 }

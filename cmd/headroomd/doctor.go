@@ -199,14 +199,20 @@ func systemdVersion(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(string(out), "\n")
+	return parseSystemctl(string(out))
+}
+
+// parseSystemctl takes the exact version of the brackets where it is one of the
+// number before them: Fedora has "255.4-1.fc40" there, openSUSE a commit.
+func parseSystemctl(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
 	_, exact, _ := strings.Cut(line, "(")
 	words := strings.Fields(line)
 	switch {
-	case len(words) < 2:
+	case len(words) < 2 || words[0] != "systemd":
 		return ""
 	case strings.HasPrefix(exact, words[1]+"."):
-		return exact
+		return strings.TrimSuffix(exact, ")")
 	}
 	return words[1]
 }

@@ -25,7 +25,7 @@ func printChecks(w io.Writer, checks []doctor.Check) {
 		head := fmt.Sprintf("%-*s%-*s ", stateWidth, stateWord(c.State), nameWidth-1, journal.Escape(c.Name, 60))
 		said(w, head, c.Found)
 		if c.Means != "" {
-			said(w, "", c.Means)
+			said(w, fmt.Sprintf("%*s", saidAt, "so: "), c.Means)
 		}
 		if c.State == doctor.OK || c.State == doctor.NotApplicable {
 			continue
@@ -46,9 +46,6 @@ func printChecks(w io.Writer, checks []doctor.Check) {
 
 // said writes a text behind a head of saidAt columns or more, folded.
 func said(w io.Writer, head, text string) {
-	if head == "" {
-		head = strings.Repeat(" ", saidAt)
-	}
 	for _, line := range wrap(text, columns-saidAt) {
 		fmt.Fprintln(w, strings.TrimRight(head+line, " "))
 		head = strings.Repeat(" ", saidAt)

@@ -126,7 +126,8 @@ func (f *facts) setWords(c Check, add, remove []string) Check {
 			return c
 		default:
 			c.Fix = &e
-			c.Remedy = b.place(words) + take + "; then reboot. headroomd doctor --fix makes this edit"
+			c.Remedy = b.place(words) + take + "; then reboot"
+			c.Commands = append(c.Commands, f.sudo("headroomd doctor --fix"))
 		}
 	}
 	for _, command := range append(slices.Clone(b.after), "reboot") {

@@ -123,7 +123,7 @@ func (f *facts) memoryController() Check {
 	add, off := []string{"cgroup_enable=memory"}, slices.Contains(f.words, "cgroup_disable=memory")
 	switch {
 	case off && f.byFirmware("cgroup_disable=memory"):
-		c.Found += "; the firmware starts the kernel with cgroup_disable=memory, before the words of cmdline.txt, and the last word counts"
+		c.Found += "; the firmware itself starts the kernel with cgroup_disable=memory, and a word in cmdline.txt, which comes after that, overrules it"
 	case off:
 		c.Found += "; the kernel was started with cgroup_disable=memory"
 	case f.built("CONFIG_MEMCG") == "n":

@@ -37,7 +37,7 @@ func TestChecks(t *testing.T) {
 		state   State
 		says    string
 	}{
-		{"the firmware's word", "memory-controller", raspberry, Options{}, Fail, "the firmware starts the kernel with cgroup_disable=memory"},
+		{"the firmware's word", "memory-controller", raspberry, Options{}, Fail, "the firmware itself starts the kernel with cgroup_disable=memory"},
 		{"edited, not yet rebooted", "memory-controller", raspberry.but(machine{"/boot/firmware/cmdline.txt": piLine + " cgroup_enable=memory\n"}), Options{}, Fail, "reboot: /boot/firmware/cmdline.txt has cgroup_enable=memory already"},
 		{"heeded by no kernel", "memory-controller", raspberry.started("cgroup_enable=memory").but(machine{"/boot/firmware/cmdline.txt": piLine + " cgroup_enable=memory\n"}), Options{}, Fail, "full-upgrade"},
 		{"an older Pi OS", "memory-controller", raspberry.but(machine{"/boot/firmware/cmdline.txt": "gone", "/boot/cmdline.txt": piLine}), Options{}, Fail, "one line of /boot/cmdline.txt"},
