@@ -24,7 +24,7 @@ func (g *Governor) recap() {
 			g.recapBox(j, c.MemoryMB)
 			continue
 		}
-		if j == nil || j.observed || !j.isolated || !j.scope.MemoryController || !j.runs() {
+		if j == nil || j.observed || !j.capped() || !j.runs() {
 			continue
 		}
 		if j.state == Quiet && c.MemoryMB < j.capMB {
@@ -36,6 +36,10 @@ func (g *Governor) recap() {
 		g.recapJob(j)
 	}
 }
+
+// capped reports whether somebody holds the job to its cap: the kernel, or who
+// measures it.
+func (j *job) capped() bool { return j.isolated && j.scope.MemoryController || j.scope.SoftCap }
 
 // recapJob orders the cap that a job is to have, as soon as nothing else is
 // under way for it: the book takes it for written.

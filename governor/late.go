@@ -48,7 +48,7 @@ func (p *placer) settleLate(ctx context.Context, o order, out outcome) outcome {
 	if o.late {
 		return out
 	}
-	lowered := admission.TakeOff(o.cap, out.caught)
+	lowered := p.takeOff(o.cap, out.caught)
 	if out.scope.MemoryController && lowered.MemoryMB < out.cap.MemoryMB {
 		sc, err := p.backend.SetLimits(ctx, out.scope, limitsOf(lowered))
 		if err != nil {
@@ -60,4 +60,13 @@ func (p *placer) settleLate(ctx context.Context, o order, out outcome) outcome {
 	}
 	out.cap = lowered
 	return out
+}
+
+// takeOff lowers a cap by what was touched before the move. Where caps are kept
+// by measuring the processes, that is measured with the rest.
+func (p *placer) takeOff(c admission.Cap, caughtMB float64) admission.Cap {
+	if p.soft {
+		return c
+	}
+	return admission.TakeOff(c, caughtMB)
 }

@@ -92,6 +92,7 @@ type placer struct {
 	now     func() time.Time
 	boxes   Containers
 	prefer  func(proc.ID) error // has the kernel take a process and its descendants first
+	soft    bool                // caps are kept by measuring
 }
 
 // memoryTable tells what a process has touched.
@@ -193,7 +194,7 @@ func (p *placer) place(ctx context.Context, o order) outcome {
 		// It stands still: what it has touched now is all it will have had
 		// outside the cap.
 		out.caught = p.touched(o.exec.ID)
-		out.cap = admission.TakeOff(o.cap, out.caught)
+		out.cap = p.takeOff(o.cap, out.caught)
 	}
 	spec := contain.Spec{
 		Unit:        o.unit,

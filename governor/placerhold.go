@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/headroomd/headroomd/governor/admission"
 )
 
 // The orders for a scope that is there.
@@ -30,7 +28,7 @@ const (
 
 func (p *placer) start(ctx context.Context, o order) outcome {
 	out := outcome{order: o, scope: o.scope}
-	out.cap = admission.TakeOff(o.cap, o.caught)
+	out.cap = p.takeOff(o.cap, o.caught)
 	short, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	sc, err := p.backend.SetLimits(short, o.scope, limitsOf(out.cap))
@@ -58,7 +56,7 @@ func (p *placer) freeze(o order) outcome {
 }
 
 func (p *placer) limit(ctx context.Context, o order) outcome {
-	out := outcome{order: o, scope: o.scope, cap: admission.TakeOff(o.cap, o.caught)}
+	out := outcome{order: o, scope: o.scope, cap: p.takeOff(o.cap, o.caught)}
 	sc, err := p.backend.SetLimits(ctx, o.scope, limitsOf(out.cap))
 	if err == nil {
 		out.scope = sc

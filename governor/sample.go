@@ -62,6 +62,9 @@ func (s *sampler) read(ctx context.Context, jobs []sampled) []sample {
 			}
 		} else if !j.brief {
 			m.usage = s.tree(j.root)
+			if u := s.backend.Usage(j.scope); j.scope.SoftCap && u.OOMKills >= 0 {
+				m.usage.OOMKills, m.usage.Peak, m.usage.SoftKill = u.OOMKills, u.Peak, u.SoftKill
+			}
 		} else if m.usage = noUsage(); s.lives(j.root) {
 			m.usage.Procs = []int{j.root.PID}
 		}
@@ -227,10 +230,13 @@ func (g *Governor) note(j *job, u contain.Usage) {
 	r := g.about(j)
 	r.Event, r.OOMKills, r.MemoryCapMB, r.SwapCapMB, r.PeakMB = journal.OOMKill, u.OOMKills, j.capMB, j.swapMB, j.peakMB
 	r.Reason = "it outgrew its cap and the kernel killed its largest process"
+	if j.scope.SoftCap {
+		r.Soft, r.Reason = true, softReason(u.SoftKill)
+	}
 	if j.remedy != "" {
 		r.Notes = []string{j.remedy}
 	}
 	j.oomKills = u.OOMKills
 	g.record(r)
-	g.say(j, note.OverCap, note.OverCapText(note.Over{Program: j.program, CapMB: j.capMB, PeakMB: j.peakMB, Remedy: j.remedy}))
+	g.say(j, note.OverCap, note.OverCapText(note.Over{Program: j.program, CapMB: j.capMB, PeakMB: j.peakMB, Soft: j.scope.SoftCap, Remedy: j.remedy}))
 }

@@ -193,7 +193,7 @@ func (g *Governor) joined(j *job, out outcome) {
 
 // swapOf is what a scope may swap in MB, as it was read back; -1 unlimited.
 func swapOf(sc contain.Scope) int64 {
-	if !sc.MemoryController || sc.MemorySwapMax == contain.Infinity {
+	if !sc.MemoryController && !sc.SoftCap || sc.MemorySwapMax == contain.Infinity {
 		return -1
 	}
 	return int64(sc.MemorySwapMax >> 20)

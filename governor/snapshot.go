@@ -44,6 +44,7 @@ type ContainStatus struct {
 	Name             string `json:"name"` // systemd, cgroupfs, none
 	Why              string `json:"why"`
 	MemoryController bool   `json:"memory_controller"`
+	SoftCaps         bool   `json:"soft_caps"` // the governor measures jobs and kills what outgrows its cap, since the kernel does not
 	Catch            bool   `json:"catch"`     // processes are stopped (ptrace) while they are placed
 	CatchWhy         string `json:"catch_why"` // why not, or how (priority)
 }
@@ -95,6 +96,7 @@ type JobStatus struct {
 	Isolated    bool      `json:"isolated"`
 	CaughtRSSMB float64   `json:"caught_rss_mb"`
 	OOMKills    int64     `json:"oom_kills"`
+	Soft        bool      `json:"soft"` // its cap is kept by measuring
 	Processes   int       `json:"processes"`
 	Lightened   []string  `json:"lightened"`
 	Note        string    `json:"note"`

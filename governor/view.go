@@ -140,7 +140,7 @@ func (g *Governor) status(j *job) JobStatus {
 		ID: j.id, PID: j.root.PID, UID: j.uid, Command: j.command, Family: j.family, Rule: j.rule,
 		State: string(j.state), Since: j.since, Unit: j.scope.Unit, Cgroup: cgroup, Container: box,
 		MemoryCapMB: j.capMB, SwapCapMB: j.swapMB, MemoryMB: j.memoryMB, PeakMB: j.peakMB,
-		Isolated: j.isolated, CaughtRSSMB: j.caught, OOMKills: j.oomKills, Processes: j.processes,
+		Isolated: j.isolated, CaughtRSSMB: j.caught, OOMKills: j.oomKills, Soft: j.scope.SoftCap, Processes: j.processes,
 		Lightened: append([]string{}, j.lightened...), Note: j.note,
 		LearnedPeakMB: max(j.peak.mb, 0), LearnedRuns: j.peak.runs, Quiet: j.state == Quiet,
 	}

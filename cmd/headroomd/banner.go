@@ -34,9 +34,9 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 	}
 	switch {
 	case tier.Name == "none":
-		line("--", "contains", "nothing: heavy commands are told of and run on without a cap; "+tier.Why)
+		line("--", "contains", "nothing: heavy commands stay where they are, and are measured and killed over their cap; "+tier.Why)
 	case !tier.MemoryController:
-		line("--", "contains", tier.Name+", without memory caps: "+tier.Why)
+		line("--", "contains", tier.Name+", caps kept by measuring (some 20 MB late), since the kernel enforces none: "+tier.Why)
 	default:
 		line("ok", "contains", tier.Name+": "+tier.Why)
 	}
@@ -46,7 +46,6 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 		line("  ", "memory", fmt.Sprintf("%d of %d MB available; reserve %d MB, critical %d MB; a job now would get %d MB",
 			m.AvailableMB, m.TotalMB, l.ReserveMB, l.CriticalMB, admission.Grant(m, l, nil).MemoryMB))
 	}
-	line("--", "not yet", "no queue and no stopping of jobs in this version: each heavy command starts at once")
 	for _, g := range guards {
 		line("--", "beside", fmt.Sprintf("%s (pid %d): %s", g.Name, g.PID, g.Note))
 	}

@@ -118,6 +118,7 @@ func boxes(places places, log *slog.Logger) governor.Containers {
 // daemonParts is everything that runs.
 type daemonParts struct {
 	watch   *watch
+	soft    *contain.SoftCaps
 	backend interface{ Close() error }
 	journal *journal.Journal
 	gov     *governor.Governor
@@ -181,7 +182,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 		return nil, errors.Join(err, w.source.Close(), tier.backend.Close())
 	}
 	return &daemonParts{
-		watch: w, backend: tier.backend, journal: ledger, gov: gov, log: log,
+		watch: w, backend: tier.backend, soft: tier.soft, journal: ledger, gov: gov, log: log,
 		control: server, listener: listener, reload: reload, notes: notes,
 		banner: func() string { return banner(config, w.Status(), tier.status, memory, places, guards) },
 	}, nil
@@ -205,6 +206,8 @@ func (d *daemonParts) run(ctx context.Context) error {
 		}
 	}
 	rest.Go(func() { ended("journal", d.journal.Run(journalCtx)) })
+	// As long as the loop: a job must not be without its cap while that ends.
+	tracing.Go(func() { ended("soft caps", d.soft.Run(traceCtx)) })
 	tracing.Go(func() { ended("source", d.watch.run(traceCtx)) })
 	var serving sync.WaitGroup
 	serving.Go(func() { ended("control", d.control.Serve(ctx, d.listener)) })

@@ -87,7 +87,7 @@ func printMeans(w io.Writer, s governor.Snapshot) {
 	}
 	where := s.Contain.Name
 	if !s.Contain.MemoryController && where != "none" {
-		where += ", without the kernel's memory controller: no cap is enforced"
+		where += ", without the kernel's memory controller: the governor measures jobs and kills what outgrows its cap, some 20 MB late"
 	}
 	field(w, "caps by", where+because(s.Contain.Why))
 	catch := "no, a command runs free until it is moved"

@@ -26,6 +26,7 @@ type tier struct {
 	backend backend
 	status  governor.ContainStatus
 	cgroups string
+	soft    *contain.SoftCaps // keeps the caps that the kernel does not; it has to be run
 }
 
 // guarded is a tier whose held jobs are let go when this process dies, by a
@@ -95,13 +96,17 @@ func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (t
 	if os.Geteuid() != 0 {
 		status.Catch, status.CatchWhy = false, "only root may stop other processes by ptrace"
 	}
-	return tier{backend: s, status: status, cgroups: mount}, nil
+	status.SoftCaps = !status.MemoryController
+	soft := contain.NewSoftCaps(fs, mount)
+	return tier{backend: contain.NewSoft(s, soft), status: status, cgroups: mount, soft: soft}, nil
 }
 
 func noTier(fs proc.FS, why string) tier {
+	soft := contain.NewSoftCaps(fs, "")
 	return tier{
-		backend: contain.NewNone(fs, why),
-		status:  governor.ContainStatus{Name: "none", Why: why, CatchWhy: "there is nowhere to put what would be caught"},
+		backend: contain.NewSoft(contain.NewNone(fs, why), soft),
+		status:  governor.ContainStatus{Name: "none", Why: why, SoftCaps: true, CatchWhy: "there is nowhere to put what would be caught"},
+		soft:    soft,
 	}
 }
 

@@ -47,6 +47,7 @@ type Scope struct {
 	MemoryMax        uint64  // as memory.max has it; Infinity for "max"; 0 where there is no such file
 	MemorySwapMax    uint64
 	MemoryController bool // the scope's directory has the memory controller's files
+	SoftCap          bool // MemoryMax is kept by measuring: the kernel does not enforce it
 	OOMPolicy        bool // OOMPolicy=continue was accepted (systemd ≥ 252.5)
 	Placeholder      proc.ID
 	OriginHolder     proc.ID // the placeholder left in the login session; zero where none
@@ -73,13 +74,14 @@ type Origin struct {
 // Usage is one reading of a scope. Sizes are in bytes. A field that the
 // kernel does not offer is -1: absence is never zero.
 type Usage struct {
-	Current  int64 // memory.current
-	Swap     int64 // memory.swap.current
-	Peak     int64 // memory.peak (Linux ≥ 5.19); counts page cache
-	Working  int64 // anon + shmem + kernel of memory.stat: what cannot be dropped
-	OOMKills int64 // oom_kill of memory.events
-	CPUUsec  int64 // usage_usec of cpu.stat
-	Procs    []int // cgroup.procs, our placeholder left out
-	Unread   bool  // cgroup.procs is there and could not be read: Procs says nothing
-	Gone     bool  // the cgroup is no more
+	Current  int64    // memory.current
+	Swap     int64    // memory.swap.current
+	Peak     int64    // memory.peak (Linux ≥ 5.19); counts page cache
+	Working  int64    // anon + shmem + kernel of memory.stat: what cannot be dropped
+	OOMKills int64    // oom_kill of memory.events
+	CPUUsec  int64    // usage_usec of cpu.stat
+	SoftKill SoftKill // the last kill at a soft cap; those are in OOMKills too
+	Procs    []int    // cgroup.procs, our placeholder left out
+	Unread   bool     // cgroup.procs is there and could not be read: Procs says nothing
+	Gone     bool     // the cgroup is no more
 }

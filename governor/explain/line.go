@@ -160,10 +160,14 @@ func oomKill(r journal.Record) string {
 	if r.MemoryCapMB > 0 {
 		at = fmt.Sprintf("reached its cap of %d MB", r.MemoryCapMB)
 	}
-	if r.OOMKills > 0 {
-		return at + ", the kernel killed " + plural(r.OOMKills, "process") + " in it"
+	who := ", the kernel"
+	if r.Soft {
+		who = ", the governor"
 	}
-	return at + ", the kernel killed in it"
+	if r.OOMKills > 0 {
+		return at + who + " killed " + plural(r.OOMKills, "process") + " in it"
+	}
+	return at + who + " killed in it"
 }
 
 func usage(r journal.Record) string {

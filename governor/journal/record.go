@@ -30,6 +30,7 @@ type Record struct {
 	GraceS      float64  `json:"grace_s,omitempty"`       // between SIGTERM and SIGKILL
 	CaughtRSSMB *float64 `json:"caught_rss_mb,omitempty"` // anon + shmem touched before the cap was in force
 	OOMKills    int64    `json:"oom_kills,omitempty"`
+	Soft        bool     `json:"soft,omitempty"` // of an oom-kill: by the governor, which measures where the kernel enforces no cap
 	Isolated    *bool    `json:"isolated,omitempty"`
 	Moved       int      `json:"moved,omitempty"`
 	TookMS      float64  `json:"took_ms,omitempty"`    // exec seen → cap in force
