@@ -51,6 +51,7 @@ func banner(c governor.Config, src governor.SourceStatus, tier governor.ContainS
 	}
 	fmt.Fprintf(&b, "  events %s\n  socket %s\n", p.events, p.socket)
 	fmt.Fprintln(&b, "Type something heavy elsewhere, then: headroomd status, headroomd events")
+	fmt.Fprintln(&b, "What this machine lacks, and the remedy: headroomd doctor")
 	return b.String()
 }
 

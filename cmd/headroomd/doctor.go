@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -226,5 +227,8 @@ func (f doctorFlags) askGovernor(ctx context.Context) doctor.Governor {
 	}
 	g.Machine, g.Mode = s.Scope == "machine", s.Mode
 	g.Source, g.Why, g.Contain = s.Source.Name, s.Source.Why, s.Contain.Name
+	if s.Contain.Name == "none" || !s.Contain.MemoryController {
+		g.NoCaps = cmp.Or(s.Contain.Why, "it has nowhere to put jobs")
+	}
 	return g
 }

@@ -11,6 +11,7 @@ import (
 // hierarchy is what is mounted of cgroups.
 type hierarchy struct {
 	unified string   // the mount of version 2; "" for none
+	closed  bool     // it is mounted read-only
 	legacy  []string // controllers that version 1 has
 	systemd bool     // systemd keeps its tree in version 1
 }
@@ -21,7 +22,7 @@ func (f *facts) hierarchy() hierarchy {
 		switch m.kind {
 		case "cgroup2":
 			if h.unified == "" || m.at == "/sys/fs/cgroup" {
-				h.unified = m.at
+				h.unified, h.closed = m.at, m.readOnly()
 			}
 		case "cgroup":
 			for _, o := range strings.Split(m.options, ",") {
@@ -47,6 +48,13 @@ func (f *facts) cgroupVersion() Check {
 	h := f.hierarchy()
 	means := "a job can be given no cgroup of its own with a memory cap; only headroomd's own look at what it takes remains"
 	switch {
+	case h.unified != "" && h.closed:
+		c := Check{Name: name, State: Fail, Found: "version 2, mounted read-only at " + h.unified, Means: means,
+			Remedy: "mount it writable", Commands: []string{f.sudo("mount -o remount,rw " + h.unified)}}
+		if host := f.place.host(); host != "" {
+			c.Remedy, c.Commands = "this is for "+host+" to allow (docker run --privileged --cgroupns=private)", nil
+		}
+		return c
 	case h.unified != "" && len(h.legacy) == 0 && !h.systemd:
 		return ok(name, "version 2, at "+h.unified)
 	case h.unified == "" && len(h.legacy) == 0 && !h.systemd:

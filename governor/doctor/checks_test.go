@@ -99,7 +99,10 @@ func TestChecks(t *testing.T) {
 
 		{"16 KB pages", "page-size", raspberry.but(machine{"/proc/self/smaps": "KernelPageSize: 16 kB\n"}), Options{}, OK, "16 KB; each process"},
 		{"WSL 1", "environment", wsl2.but(machine{"/proc/sys/kernel/osrelease": "4.4.0-19041-Microsoft\n"}), Options{}, Fail, "wsl --set-version"},
-		{"podman", "environment", ubuntu.but(machine{"/run/.containerenv": ""}), Options{}, Warn, "(podman)"},
+		{"podman", "environment", ubuntu.but(machine{"/run/.containerenv": "", "/proc/self/ns/pid": "-> pid:[4026532999]"}), Options{}, Warn, "(podman)"},
+		{"docker with the host's pids", "environment", ubuntu.but(machine{"/.dockerenv": "", "/proc/self/mountinfo": "1 0 0:50 / / rw - overlay overlay rw\n"}), Options{}, Warn, "(docker)"},
+		{"a machine made of an image", "environment", ubuntu.but(machine{"/.dockerenv": ""}), Options{}, OK, ""},
+		{"cgroups that are closed", "cgroup-version", ubuntu.but(machine{"/proc/self/mountinfo": strings.Replace(unifiedMounts, "rw,nosuid shared:9", "ro,nosuid shared:9", 1)}), Options{}, Fail, "mount -o remount,rw /sys/fs/cgroup"},
 		{"nspawn", "environment", ubuntu.but(machine{"/run/systemd/container": "systemd-nspawn\n"}), Options{}, Warn, "(systemd-nspawn)"},
 		{"kubernetes", "environment", ubuntu.but(machine{"/proc/1/cgroup": "0::/kubepods/burstable/pod1\n"}), Options{}, Warn, "(kubepods)"},
 		{"a chroot", "environment", ubuntu.but(machine{"/proc/1/root": "-> /"}), Options{}, Warn, "inside a chroot"},
@@ -111,6 +114,7 @@ func TestChecks(t *testing.T) {
 		{"dead", "service", ubuntu.but(machine{"/sys/fs/cgroup/system.slice/headroomd.service/cgroup.events": "gone"}), Options{}, Fail, "not running"},
 		{"not enabled", "service", ubuntu.but(machine{"/etc/systemd/system/multi-user.target.wants/headroomd.service": "gone"}), Options{}, Warn, "running, but not enabled"},
 		{"nobody answers", "governor", ubuntu, Options{Governor: Governor{Asked: true, Err: errors.New("nobody listens")}}, Warn, "nobody listens"},
+		{"no caps", "governor", ubuntu, Options{Governor: Governor{Asked: true, Mode: "enforce", NoCaps: "no controller"}}, Warn, "no controller"},
 		{"observe", "governor", ubuntu, Options{Governor: Governor{Asked: true, Mode: "observe"}}, Warn, `mode = "enforce"`},
 
 		{"settings with mistakes", "settings", ubuntu, Options{Settings: File{Path: "/etc/h.toml", Found: true, Faults: []error{errors.New("/etc/h.toml:3: no such key"), errors.New("b"), errors.New("c"), errors.New("d")}}}, Fail, "/etc/h.toml:3: no such key; b; c; and 1 more"},

@@ -63,7 +63,7 @@ func TestMachines(t *testing.T) {
 		{
 			name: "a container of docker", machine: docker,
 			options: Options{Sources: []Attempt{{"bpf", unsupported("the kernel refuses BPF")}, {"perf", unsupported("refused")}, {"poll", nil}}},
-			states: map[string]State{"environment": Warn, "memory-controller": Fail, "psi": Fail, "exec-source": Warn, "ptrace": Fail,
+			states: map[string]State{"environment": Warn, "cgroup-version": Fail, "memory-controller": Fail, "psi": Fail, "exec-source": Warn, "ptrace": Fail,
 				"systemd": Warn},
 			says: map[string]string{
 				"environment":       "inside a container (docker)",

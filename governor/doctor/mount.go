@@ -9,6 +9,7 @@ type mount struct {
 	kind    string // file system type
 	source  string
 	options string // of the super block
+	flags   string // of this mount
 }
 
 // parseMounts reads "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw".
@@ -17,12 +18,17 @@ func parseMounts(text string) []mount {
 	for line := range strings.Lines(text) {
 		before, after, ok := strings.Cut(line, " - ")
 		where, what := strings.Fields(before), strings.Fields(after)
-		if !ok || len(where) < 5 || len(what) < 3 {
+		if !ok || len(where) < 6 || len(what) < 3 {
 			continue
 		}
-		all = append(all, mount{unescape(where[3]), unescape(where[4]), what[0], unescape(what[1]), what[2]})
+		all = append(all, mount{unescape(where[3]), unescape(where[4]), what[0], unescape(what[1]), what[2], where[5]})
 	}
 	return all
+}
+
+// readOnly reports whether nothing can be written through this mount.
+func (m mount) readOnly() bool {
+	return m.flags == "ro" || strings.HasPrefix(m.flags, "ro,")
 }
 
 // unescape undoes the octal escapes of mountinfo and /proc/swaps.

@@ -46,7 +46,8 @@ type Governor struct {
 	Mode    string
 	Source  string // how it sees execs
 	Why     string // and why not better
-	Contain string
+	Contain string // where it puts jobs
+	NoCaps  string // why the kernel enforces no cap for it; "" = it does
 }
 
 // answers reports whether a governor of the whole machine is at work, which

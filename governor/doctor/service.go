@@ -92,6 +92,10 @@ func (f *facts) governor() Check {
 		return Check{Name: name, State: Warn, Found: found, Means: "it only tells what it would do", Remedy: `set mode = "enforce" in the settings when you trust it`,
 			Commands: []string{f.sudo("systemctl reload headroomd")}}
 	}
+	if g.NoCaps != "" {
+		return Check{Name: name, State: Warn, Found: found, Means: "no cap of the kernel's is in force: " + g.NoCaps,
+			Remedy: "see the checks above that fail; after a change, restart it", Commands: []string{f.sudo("systemctl restart headroomd")}}
+	}
 	return ok(name, found)
 }
 

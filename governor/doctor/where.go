@@ -46,10 +46,10 @@ func (f *facts) where() place {
 			p.wsl = 1 // 4.4, without a kernel of its own
 		}
 	}
-	p.container = f.container()
 	if name, err := os.Readlink(f.path("/proc/self/ns/pid")); err == nil {
 		p.pidNS = name != initialPIDNamespace
 	}
+	p.container = f.container(p.pidNS)
 	// Only root can see where pid 1 has its root.
 	if ours, err := os.Stat(f.path("/")); err == nil {
 		if inits, err := os.Stat(f.path("/proc/1/root") + "/."); err == nil && p.container == "" {
@@ -61,8 +61,10 @@ func (f *facts) where() place {
 
 // container names the kind of container around this process. Each kind leaves
 // a mark of its own; inside, nothing is certain, and a mark that is missing
-// makes it look like a machine.
-func (f *facts) container() string {
+// makes it look like a machine. A virtual machine that was made of a container's
+// image has that one's mark as well: there the pids are the kernel's own and the
+// root is a disk.
+func (f *facts) container(pidNS bool) string {
 	// systemd writes down what its container manager told it.
 	if text, err := f.read("/run/systemd/container"); err == nil {
 		if kind := strings.TrimSpace(text); kind != "" && kind != "wsl" {
@@ -76,7 +78,10 @@ func (f *facts) container() string {
 			}
 		}
 	}
+	root, known := holding(f.mounts, "/")
+	machine := known && !pidNS && strings.HasPrefix(root.source, "/dev/")
 	switch {
+	case machine:
 	case f.has("/run/.containerenv"):
 		return "podman"
 	case f.has("/.dockerenv"):
