@@ -3,34 +3,46 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/watchdog"
 )
 
-// slopeOver is the time between two readings.
-const slopeOver = 500 * time.Millisecond
+const (
+	// A slope needs some readings; these are those of a calm machine's second.
+	dryReadings = 4
+	dryEvery    = 250 * time.Millisecond
+)
 
 // dryRun says what the watchdog sees, and whom it would stop. Nothing is done.
 func (s *selftest) dryRun(ctx context.Context) {
 	const name = "watchdog"
-	first := s.memory()
-	began := time.Now()
-	select {
-	case <-time.After(slopeOver):
-	case <-ctx.Done():
+	lines := watchdog.Lines{ReserveMB: s.limits.ReserveMB, CriticalMB: s.limits.CriticalMB}
+	var watch watchdog.Watch
+	var seen watchdog.Judgement
+	var available int64
+	for i := range dryReadings {
+		if i > 0 {
+			select {
+			case <-time.After(dryEvery):
+			case <-ctx.Done():
+			}
+		}
+		r := s.memory()
+		if available = r.MemAvailable; available < 0 {
+			s.failed(name, askDoctor, "available memory cannot be read: nobody would be stopped in time")
+			return
+		}
+		seen = watch.See(r, lines, time.Now())
 	}
-	second := s.memory()
-	if first.MemAvailable < 0 || second.MemAvailable < 0 {
-		s.failed(name, askDoctor, "available memory cannot be read: nobody would be stopped in time")
-		return
+	slope := "how fast it changes is not known yet"
+	if !math.IsNaN(seen.Slope) {
+		slope = fmt.Sprintf("%+.0f MB/s", seen.Slope/(1<<20))
 	}
-	slope := float64(second.MemAvailable-first.MemAvailable) / (1 << 20) / time.Since(began).Seconds()
-	l := s.limits
-	level := second.Level(watchdog.Lines{ReserveMB: l.ReserveMB, CriticalMB: l.CriticalMB})
-	s.passed(name, "%d MB available, %+.0f MB/s: %s (a job is stopped below %d MB); %s",
-		watchdog.MB(second.MemAvailable), slope, level, l.CriticalMB, s.victim(ctx))
+	s.passed(name, "%d MB available, %s: %s (a job is stopped below %d MB); %s",
+		watchdog.MB(available), slope, seen.Level, s.limits.CriticalMB, s.victim(ctx))
 }
 
 // victim is whom the governor would stop; it is asked and not told to.
