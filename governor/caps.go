@@ -20,14 +20,10 @@ func (g *Governor) recap() {
 	}
 	for _, c := range g.book.Caps(m, l) {
 		j := g.jobs[c.Job]
-		if j != nil && j.box != nil {
-			g.recapBox(j, c.MemoryMB)
-			continue
-		}
 		if j == nil || j.observed || !j.capped() || !j.runs() {
 			continue
 		}
-		if j.state == Quiet && c.MemoryMB < j.capMB {
+		if j.state == Quiet && c.MemoryMB < j.granted() {
 			// A dev server that wakes up grows by more than the margin within
 			// one reading. It counts with what it uses, and keeps its cap.
 			continue
@@ -37,13 +33,19 @@ func (g *Governor) recap() {
 	}
 }
 
-// capped reports whether somebody holds the job to its cap: the kernel, or who
-// measures it.
-func (j *job) capped() bool { return j.isolated && j.scope.MemoryController || j.scope.SoftCap }
+// capped reports whether somebody holds the job to its cap: the kernel, in its
+// scope or its container, or who measures it.
+func (j *job) capped() bool {
+	return j.isolated && j.scope.MemoryController || j.scope.SoftCap || j.box != nil
+}
 
 // recapJob orders the cap that a job is to have, as soon as nothing else is
 // under way for it: the book takes it for written.
 func (g *Governor) recapJob(j *job) {
+	if j.box != nil {
+		g.recapBox(j)
+		return
+	}
 	if j.want.MemoryMB > 0 && j.runs() && g.act(j, order{verb: verbLimit, jobID: j.id, scope: j.scope, cap: j.want, caught: j.caught}) {
 		j.want = admission.Cap{}
 	}

@@ -142,8 +142,9 @@ var settings = []setting{
 	{
 		key: "contain_containers", field: func(c *Config) any { return &c.ContainContainers }, words: []string{"cap", "observe", "off"},
 		about: []string{
-			"Heavy commands inside containers are never moved. cap: their container gets a",
-			"cap while they run. observe: they are only counted.",
+			"Heavy commands inside containers are never moved, and never wait. cap: while one",
+			"runs its container may take no more than it has and the command is granted.",
+			"observe: they are only recorded. off: not even that.",
 		},
 	},
 }

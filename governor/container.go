@@ -105,7 +105,7 @@ func (g *Governor) joinBox(j *job, f *Finding) {
 	r.Event, r.PID, r.Command = journal.Joined, f.Exec.ID.PID, journal.Command(f.Exec.Argv)
 	r.Reason = "it runs in the same container"
 	g.record(r)
-	g.recapBox(j, j.box.grant.MemoryMB) // its oom_score_adj
+	g.seeTo(j)
 }
 
 // beginBox makes a job of the first heavy command in a container.
@@ -137,14 +137,31 @@ func (g *Governor) beginBox(f *Finding, box proc.Container) {
 	g.recap()
 }
 
-// recapBox has the container hold another amount, and sees to the job's
-// processes once more.
-func (g *Governor) recapBox(j *job, grantMB int64) {
-	c := j.box.grant
-	c.MemoryMB = grantMB
-	if j.runs() && g.act(j, order{verb: verbBox, jobID: j.id, cap: c, box: j.box.container, roots: j.box.roots}) {
-		j.box.grant = c
+// seeTo has the oom_score_adj of commands raised that came since the container
+// was capped.
+func (g *Governor) seeTo(j *job) {
+	if j.want.MemoryMB == 0 {
+		j.want = j.box.grant
 	}
+	g.recapBox(j)
+}
+
+// recapBox orders what the container of a job is to have next, and sees to the
+// job's processes once more.
+func (g *Governor) recapBox(j *job) {
+	c := j.box.grant
+	c.MemoryMB = j.want.MemoryMB
+	if c.MemoryMB > 0 && j.runs() && g.act(j, order{verb: verbBox, jobID: j.id, cap: c, box: j.box.container, roots: j.box.roots}) {
+		j.box.grant, j.want = c, admission.Cap{}
+	}
+}
+
+// granted is what the book granted the job last, in MB.
+func (j *job) granted() int64 {
+	if j.box != nil {
+		return j.box.grant.MemoryMB
+	}
+	return j.capMB
 }
 
 // boxed takes in that a container was capped, or was not.
@@ -152,7 +169,9 @@ func (g *Governor) boxed(j *job, out outcome) {
 	r := g.about(j)
 	if out.err != nil {
 		if j.state != Placing {
-			g.o.Log.Warn("change the cap of a container", "job", j.id, "container", j.box.container.String(), "err", out.err)
+			if g.told.news("container cap "+j.id, time.Now()) {
+				g.o.Log.Warn("change the cap of a container", "job", j.id, "container", j.box.container.String(), "err", out.err)
+			}
 			return
 		}
 		r.Event, r.Reason = journal.Failed, fmt.Sprintf("it runs without a cap: %v", out.err)
@@ -175,7 +194,7 @@ func (g *Governor) boxed(j *job, out outcome) {
 	g.advance(j, stepPlaced)
 	g.answerStops(j, errNoScope)
 	if len(j.box.roots) > len(out.order.roots) {
-		g.recapBox(j, j.box.grant.MemoryMB)
+		g.seeTo(j)
 	}
 }
 

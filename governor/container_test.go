@@ -251,11 +251,19 @@ func TestContainersAreRecoveredAtTheStart(t *testing.T) {
 	})
 }
 
+// Neither somebody's word nor the watchdog ends what runs in a container.
 func TestContainerJobCannotBeStopped(t *testing.T) {
 	inBoxes(t, "cap", nil, func(w *world, f *fakeContainers) {
 		w.inContainer(310, 300, "npm", "test")
 		if err := w.gov.StopJob(w.t.Context(), w.job().ID, 0); !errors.Is(err, errNoScope) {
 			t.Errorf("stop: %v", err)
+		}
+		var s suspect
+		if err := w.gov.do(w.t.Context(), func() { s = w.gov.suspectOf(w.gov.job("docker"), survey{}, w.gov.sparing()) }); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(s.spare, "container (docker 0123456789ab)") {
+			t.Errorf("to the watchdog it is %+v", s)
 		}
 	})
 }

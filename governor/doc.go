@@ -58,6 +58,23 @@
 // then on. A quiet job counts with what it uses and keeps its cap: one that
 // wakes up grows by more than a margin within one reading.
 //
+// # Containers
+//
+// What runs in a container is never moved, stopped or made to wait; by default
+// it is only recorded. With contain_containers = "cap" the first heavy command
+// in a container is a job, which further ones there are part of: the container's
+// own memory.max comes down to what it has that cannot be dropped and what the
+// job is granted, but never to less than is charged at that moment and 64 MB,
+// since the kernel would reclaim, and then kill, until it fits. A limit that is
+// lower stays, and none is raised above what it was. The job's processes get
+// their oom_score_adj, so that the kernel takes them and not the container's
+// other ones; where it would take all of them (memory.oom.group, a unit that
+// systemd stops) nothing is done. What somebody puts back meanwhile, as a reload
+// of systemd does, is lowered again at the next reading; what somebody lowers
+// further is left to him. The former values are written to
+// Options.Containers' file before they are changed, and given back 5 s after
+// the last command, at the end, at the next start, or by `headroomd release`.
+//
 // # Orphans
 //
 // A job whose coding agent is gone, or whose first process is, is ended after

@@ -44,6 +44,8 @@ func (g *Governor) suspectOf(j *job, v survey, spare *sparing) suspect {
 		s.roomMB = max(j.capMB-j.memoryMB, 0)
 	}
 	switch unit := spare.protected(j.scope.Cgroup); {
+	case j.box != nil:
+		s.spare = fmt.Sprintf("it runs in a container (%s)", j.box.container)
 	case j.kind.Has(classifier.PackageManager):
 		s.spare = sparePackages
 	case v.keep[j.id] != "":

@@ -30,6 +30,7 @@ func (g *Governor) settle(out outcome) {
 	case verbBox:
 		j.busy = ""
 		g.boxed(j, out)
+		g.recapJob(j)
 	default:
 		j.busy = ""
 		g.settleHeld(j, out)
@@ -201,6 +202,9 @@ func swapOf(sc contain.Scope) int64 {
 
 // finish orders the end of a job whose processes are gone.
 func (g *Governor) finish(j *job, s step, why string) {
+	if j.box != nil && j.busy != "" {
+		return // its container would be capped once more after it was given back
+	}
 	if len(g.orders) == cap(g.orders) || !g.advance(j, s) {
 		return // the placers are far behind: asked again at a later turn
 	}

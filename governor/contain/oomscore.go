@@ -49,17 +49,20 @@ func raiseScore(dir string, check func() error) error {
 	if err != nil || have >= OOMScoreAdj {
 		return err
 	}
-	// An inherited protection would have everything else killed first, so it is
-	// taken away even where the kernel grants no more than that.
-	err = writeScore(f, OOMScoreAdj)
-	if err != nil && have < 0 && !gone(err) {
-		err = writeScore(f, 0)
-	}
-	return err
+	return raiseFrom(have, func(value int) error {
+		_, err := f.WriteAt([]byte(strconv.Itoa(value)), 0)
+		return err
+	})
 }
 
-func writeScore(f *os.File, value int) error {
-	_, err := f.WriteAt([]byte(strconv.Itoa(value)), 0)
+// raiseFrom raises the value that a process has. An inherited protection would
+// have everything else killed first, so it is taken away even where the kernel
+// grants no more than that.
+func raiseFrom(have int, write func(value int) error) error {
+	err := write(OOMScoreAdj)
+	if err != nil && have < 0 && !gone(err) {
+		err = write(0)
+	}
 	return err
 }
 

@@ -140,3 +140,59 @@ func TestRaiseTreeOfWhatItMeant(t *testing.T) {
 		t.Errorf("raised to %s and %s", read(10), read(12))
 	}
 }
+
+func TestRaiseFrom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		have int
+		most int // that is taken
+		err  error
+		want int
+	}{
+		{"as it should be", 0, 1000, nil, 900},
+		{"a protection", -900, 1000, nil, 900},
+		{"a protection, and no more than its end is granted", -900, 0, nil, 0},
+		{"nothing is granted", 100, 0, os.ErrPermission, 100},
+		{"nothing at all", -900, -1, os.ErrPermission, -900},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := c.have
+			err := raiseFrom(c.have, func(value int) error {
+				if value > c.most {
+					return os.ErrPermission
+				}
+				got = value
+				return nil
+			})
+			if got != c.want || !errors.Is(err, c.err) {
+				t.Errorf("%d, %v", got, err)
+			}
+		})
+	}
+}
+
+// What is not put anywhere is the kernel's first choice all the same.
+func TestNoneRaises(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "10")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	stat := "10 (make) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1000 0 0\n"
+	n := NewNone(proc.NewFS(root), "no systemd")
+	x := proc.Exec{ID: proc.ID{PID: 10, Start: 1000}}
+	for name, do := range map[string]func() error{
+		"placed": func() error { _, err := n.Place(t.Context(), Spec{Exec: x}); return err },
+		"joined": func() error { _, err := n.Join(t.Context(), Scope{}, x, true); return err },
+	} {
+		for file, text := range map[string]string{"stat": stat, "oom_score_adj": "-17"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := do()
+		if got, _ := os.ReadFile(filepath.Join(dir, "oom_score_adj")); err != nil || string(got) != "900" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
