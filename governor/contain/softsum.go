@@ -1,7 +1,6 @@
 package contain
 
 import (
-	"errors"
 	"time"
 
 	"github.com/headroomd/headroomd/loader/proc"
@@ -95,11 +94,8 @@ func sharedBy(fs proc.FS, pids []int, now time.Time) softSum {
 	for _, pid := range pids {
 		sh, err := fs.Share(pid)
 		if err != nil {
-			if errors.Is(err, proc.ErrGone) {
-				continue
-			}
-			// It may not be read (another user's, set-id): what it has alone is the
-			// best that there is.
+			// It may not be read (another user's, set-id), or the kernel is older than
+			// 4.14: what it has without files is the best that there is.
 			m, err := fs.Memory(pid)
 			if err != nil {
 				continue

@@ -18,6 +18,7 @@ type Status struct {
 		Name             string `json:"name"`
 		Why              string `json:"why"`
 		MemoryController bool   `json:"memory_controller"`
+		SoftCaps         bool   `json:"soft_caps"`
 		Catch            bool   `json:"catch"`
 	} `json:"contain"`
 	Memory struct {
@@ -48,6 +49,7 @@ type Job struct {
 	Isolated    bool    `json:"isolated"`
 	CaughtRSSMB float64 `json:"caught_rss_mb"`
 	OOMKills    int64   `json:"oom_kills"`
+	Soft        bool    `json:"soft"`
 	Position    int     `json:"position"` // in the queue; 1 is next
 	Behind      string  `json:"behind"`   // the job that it waits for
 	Why         string  `json:"why"`      // it waits
@@ -83,6 +85,7 @@ type Event struct {
 	PeakMB      int64     `json:"peak_mb,omitempty"`
 	CaughtRSSMB *float64  `json:"caught_rss_mb,omitempty"`
 	OOMKills    int64     `json:"oom_kills,omitempty"`
+	Soft        bool      `json:"soft,omitempty"`
 	Isolated    *bool     `json:"isolated,omitempty"`
 	Moved       int       `json:"moved,omitempty"`
 	TookMS      float64   `json:"took_ms,omitempty"`

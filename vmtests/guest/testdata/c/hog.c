@@ -7,6 +7,8 @@
 // hog MB read                  ... then reads until the end, and exits
 // hog MB await PATH            ... then looks for a file until it is there, and exits
 // hog MB create PATH           ... then makes that file, and waits to be killed
+// hog MB fork N SECONDS        ... then has N children that share it, for a time
+// hog MB map PATH SECONDS      ... then reads a file through a mapping, and stays
 //
 // It is built static and takes its memory in one piece, so that nothing comes
 // before the first touched page but the C library's start.
@@ -16,7 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +67,36 @@ static int move(int reading, long kb)
 	return 0;
 }
 
+static int share(int children, int seconds)
+{
+	for (int i = 0; i < children; i++)
+		if (fork() == 0) {
+			sleep(seconds);
+			_exit(0);
+		}
+	sleep(seconds);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+static int map(const char *path, int seconds)
+{
+	struct stat st;
+	volatile char *file, sum = 0;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st))
+		return 6;
+	file = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		return 6;
+	for (off_t at = 0; at < st.st_size; at += 4096)
+		sum += file[at];
+	sleep(seconds);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	size_t size, at;
@@ -99,6 +133,10 @@ int main(int argc, char **argv)
 			usleep(100000);
 		return 0;
 	}
+	if (!strcmp(argv[2], "fork") && argc > 4)
+		return share(atoi(argv[3]), atoi(argv[4]));
+	if (!strcmp(argv[2], "map") && argc > 4)
+		return map(argv[3], atoi(argv[4]));
 	if (!strcmp(argv[2], "create") && argc > 3)
 		close(open(argv[3], O_CREAT | O_WRONLY, 0600));
 	if (!strcmp(argv[2], "notify") && notify())
