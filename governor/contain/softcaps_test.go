@@ -78,7 +78,9 @@ func TestSoftSumRemembers(t *testing.T) {
 	softProc(t, root, 1000, 90, 80, 0, 40)
 	softProc(t, root, 1001, 90, 80, 0, 40)
 	j, at := new(softJob), time.Now()
-	sum := func(after time.Duration) softSum { return j.sum(proc.NewFS(root), []int{1000, 1001}, 100<<20, at.Add(after)) }
+	sum := func(after time.Duration) softSum {
+		return j.sum(proc.NewFS(root), []int{1000, 1001}, 100<<20, at.Add(after))
+	}
 	if s := sum(0); !s.precise || s.bytes>>20 != 80 {
 		t.Fatalf("first: %+v", s)
 	}
