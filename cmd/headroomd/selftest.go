@@ -123,6 +123,9 @@ func (s *selftest) run(ctx context.Context) {
 	s.lookAround()
 	if s.openTier(ctx) {
 		defer s.tier.backend.Close()
+		if s.tier.soft != nil {
+			go s.tier.soft.Run(ctx) // until the test is over
+		}
 		s.tryCap(ctx)
 		if s.sibling != nil {
 			s.sibling.end()
@@ -163,7 +166,7 @@ func (s *selftest) lookAround() {
 	s.floorMB = max(s.floorMB, s.limits.CriticalMB)
 	m := &s.report.Memory
 	m.TotalMB, m.AvailableMB, m.PSI = s.machine.TotalMB, s.machine.AvailableMB, r.PSI != nil
-	s.report.Job = selfJob{MemoryCapMB: -1, AskedMB: s.asksMB, PeakMB: -1, OOMKills: -1}
+	s.report.Job = selfJob{MemoryCapMB: -1, AskedMB: s.asksMB, PeakMB: -1, OOMKills: -1, OverMB: -1}
 	if m.AvailableMB < 0 {
 		s.failed("memory", "a kernel of 3.14 or later tells it", "how much memory is available cannot be read from /proc/meminfo: nothing can be decided by it")
 		return
@@ -187,7 +190,7 @@ func (s *selftest) openTier(ctx context.Context) bool {
 	s.report.Tier = selfTier{Name: t.status.Name, Why: t.status.Why, Claims: capOf(t), Cap: capNone}
 	s.passed("tier", "%s: %s; %s", t.status.Name, t.status.Why, map[string]string{
 		capKernel: "it says that the kernel caps a job's memory",
-		capSoft:   "the governor counts a job's memory itself (the kernel has no memory controller)",
+		capSoft:   "the governor measures a job's memory itself, since the kernel does not cap it",
 		capNone:   "it has no memory cap",
 	}[s.report.Tier.Claims])
 	return true
@@ -195,8 +198,11 @@ func (s *selftest) openTier(ctx context.Context) bool {
 
 // capOf is the cap that a tier says it has.
 func capOf(t tier) string {
-	if t.status.MemoryController {
+	switch {
+	case t.status.MemoryController:
 		return capKernel
+	case t.status.SoftCaps:
+		return capSoft
 	}
 	return capNone
 }

@@ -27,6 +27,7 @@ type fakeTier struct {
 	// What is not as it should be.
 	origin     contain.Origin
 	controller bool
+	soft       bool // what has no controller is measured
 	limit      uint64
 	spares     bool  // the job is not killed
 	kills      int64 // what its cgroup counts
@@ -48,7 +49,7 @@ func newFakeTier(dir string) *fakeTier {
 }
 
 func (f *fakeTier) open(context.Context, string, proc.FS, *slog.Logger) (tier, error) {
-	return tier{backend: f, cgroups: f.dir, status: governor.ContainStatus{Name: "systemd", Why: "a fake", MemoryController: f.claims}}, nil
+	return tier{backend: f, cgroups: f.dir, status: governor.ContainStatus{Name: "systemd", Why: "a fake", MemoryController: f.claims, SoftCaps: !f.claims && f.soft}}, nil
 }
 
 func (f *fakeTier) cgroupOf(pid int) (string, error) {
@@ -72,7 +73,7 @@ func (f *fakeTier) Look(context.Context, proc.Exec) (contain.Origin, error) { re
 
 func (f *fakeTier) Place(_ context.Context, spec contain.Spec) (contain.Scope, error) {
 	sc := contain.Scope{Unit: spec.Unit, Main: spec.Exec.ID, Manager: spec.Origin.Manager, Cgroup: "/" + spec.Origin.Slice + "/" + spec.Unit,
-		MemoryController: f.controller, MemoryMax: f.limit, Frozen: spec.Frozen && !f.free}
+		MemoryController: f.controller, MemoryMax: f.limit, SoftCap: f.soft && !f.controller, Frozen: spec.Frozen && !f.free}
 	f.mu.Lock()
 	f.placed[sc.Main.PID] = sc.Cgroup
 	f.mu.Unlock()

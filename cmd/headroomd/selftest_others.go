@@ -75,10 +75,14 @@ func (s *selftest) judgeOthers(ctx context.Context, capMB int64) {
 	}
 	text := fmt.Sprintf("this process (pid %d) and its other child (pid %d, which holds %d MB and answers) were not touched",
 		os.Getpid(), s.sibling.id.PID, capMB/4)
-	if after := s.oomKills(); s.killed >= 0 && after >= 0 && s.report.Job.OOMKills >= 0 {
-		if more := after - s.killed - s.report.Job.OOMKills; !s.report.Job.Soft && more > 0 {
+	inJob := s.report.Job.OOMKills
+	if s.report.Job.Soft {
+		inJob = 0
+	}
+	if after := s.oomKills(); s.killed >= 0 && after >= 0 && inJob >= 0 {
+		if more := after - s.killed - inJob; more > 0 {
 			text += fmt.Sprintf("; the kernel killed %d more elsewhere meanwhile, in cgroups of others", more)
-		} else if !s.report.Job.Soft {
+		} else {
 			text += "; the kernel killed nothing else on this machine meanwhile"
 		}
 	}

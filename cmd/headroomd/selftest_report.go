@@ -60,7 +60,8 @@ type selfJob struct {
 	PeakMB      int64  `json:"peak_mb"`
 	OOMKills    int64  `json:"oom_kills"`
 	OOMKilled   bool   `json:"oom_killed"`
-	Soft        bool   `json:"soft"`
+	OverMB      int64  `json:"over_mb"` // what it had beyond its cap
+	Soft        bool   `json:"soft"`    // the governor killed it, and not the kernel
 }
 
 // settle decides the verdict: one failed step fails the whole.
@@ -82,12 +83,14 @@ func (t selfTier) words() string {
 	switch {
 	case t.Cap == capKernel:
 		return "memory capped by the kernel"
+	case t.Claims == capKernel && t.Cap == capSoft:
+		return "memory only measured, though it says otherwise"
 	case t.Cap == capSoft:
-		return "memory capped by the governor's own count"
-	case t.Claims != capNone:
-		return "which has no memory cap in force, whatever it says"
+		return "memory capped by measuring"
+	case t.Claims == capKernel:
+		return "no memory cap in force, though it says so"
 	}
-	return "no memory cap"
+	return "no memory cap tried"
 }
 
 // print is one step for people: a mark, its name, its text, and what to do next.

@@ -56,7 +56,18 @@ func TestSelftestCap(t *testing.T) {
 		{"it works", nil, "others", "were not touched", true, capKernel},
 		{"the controller is withheld", func(f *fakeTier, _ *selftest) { f.controller = false },
 			"cap", "no memory controller in /user-1000.slice/headroom-selftest-", false, capNone},
-		{"the tier has no cap", func(f *fakeTier, _ *selftest) { f.claims, f.controller = false, false }, "cap", "a scope here but no memory cap", false, capNone},
+		{"the tier has no cap", func(f *fakeTier, _ *selftest) { f.claims, f.controller = false, false }, "cap", "a job has no memory cap here", false, capNone},
+		{"the controller is withheld, and what is there measured", func(f *fakeTier, _ *selftest) { f.controller, f.soft = false, true },
+			"cap", "own measuring at best", false, capSoft},
+		{"the governor measures", func(f *fakeTier, _ *selftest) { f.claims, f.controller, f.soft = false, false, true },
+			"others", "were not touched", true, capSoft},
+		{"the governor measures where there is little", func(f *fakeTier, s *selftest) {
+			f.claims, f.controller, f.soft, f.limit = false, false, true, 32<<20
+			s.memory = func() watchdog.Reading { return watchdog.Reading{MemTotal: 960 << 20, MemAvailable: 130 << 20} }
+		}, "cap", "only 130 MB are available", false, capNone},
+		{"the governor measures, and something else kills", func(f *fakeTier, _ *selftest) {
+			f.claims, f.controller, f.soft, f.kills = false, false, true, 0
+		}, "others", "were not touched", false, capSoft},
 		{"no limit", func(f *fakeTier, _ *selftest) { f.limit = contain.Infinity }, "cap", "was to be 64 MB and is none at all", false, capNone},
 		{"another limit", func(f *fakeTier, _ *selftest) { f.limit = 640 << 20 }, "cap", "was to be 64 MB and is 640 MB", false, capNone},
 		{"it is elsewhere", func(_ *fakeTier, s *selftest) { s.cgroupOf = func(int) (string, error) { return fakeSelf, nil } },
