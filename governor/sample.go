@@ -238,5 +238,5 @@ func (g *Governor) note(j *job, u contain.Usage) {
 	}
 	j.oomKills = u.OOMKills
 	g.record(r)
-	g.say(j, note.OverCap, note.OverCapText(note.Over{Program: j.program, CapMB: j.capMB, PeakMB: j.peakMB, Soft: j.scope.SoftCap, Remedy: j.remedy}))
+	g.say(j, note.OverCap, note.OverCapText(note.Over{Program: j.program, Killed: u.SoftKill.Name, CapMB: j.capMB, PeakMB: j.peakMB, Soft: j.scope.SoftCap, Remedy: j.remedy}))
 }

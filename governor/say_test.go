@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/note"
 )
 
@@ -134,4 +135,21 @@ func TestWhoElseIsToldOfAnEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where the governor measures it knows what it killed, and says that it did.
+func TestOverAMeasuredCapIsSaid(t *testing.T) {
+	running(t, nil, func(w *world) {
+		_ = w.gov.do(w.t.Context(), func() {
+			for _, j := range w.gov.jobs {
+				j.scope.SoftCap = true
+				w.gov.note(j, contain.Usage{OOMKills: 1, Peak: 480 << 20, Working: -1,
+					SoftKill: contain.SoftKill{PID: 201, Name: "node", Bytes: 400 << 20, Sum: 480 << 20, Cap: 460 << 20}})
+			}
+		})
+		const want = "note to 200 (over-cap): npm went over its memory cap of 460 MB (peak 480 MB): headroomd killed its largest process (node). "
+		if !strings.Contains(w.timeline(), want) {
+			t.Errorf("time line:\n%s", w.timeline())
+		}
+	})
 }

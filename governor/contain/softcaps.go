@@ -28,8 +28,9 @@ const (
 // SoftKill is what was killed at a soft cap.
 type SoftKill struct {
 	PID   int
-	Bytes int64 // that it had
-	Sum   int64 // that the whole job had
+	Name  string // of the process, by its own word
+	Bytes int64  // that it had
+	Sum   int64  // that the whole job had
 	Cap   int64
 	Took  time.Duration // from the signal until it was gone
 }
@@ -205,7 +206,7 @@ func (s *SoftCaps) act(j *softJob, w softCap, sum softSum) *SoftKill {
 	}
 	j.last = softSum{} // what it gives back is no slope
 	j.tree = nil
-	return &SoftKill{PID: st.ID.PID, Bytes: sum.most, Sum: sum.bytes, Cap: w.limit, Took: took}
+	return &SoftKill{PID: st.ID.PID, Name: st.Comm, Bytes: sum.most, Sum: sum.bytes, Cap: w.limit, Took: took}
 }
 
 // interval is half of the time in which a job can use up its room.
