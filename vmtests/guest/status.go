@@ -80,6 +80,9 @@ type Event struct {
 	Unit        string    `json:"unit,omitempty"`
 	Origin      string    `json:"origin,omitempty"`
 	Reason      string    `json:"reason,omitempty"`
+	ExitReason  string    `json:"exit_reason,omitempty"`
+	AvailableMB int64     `json:"available_mb,omitempty"`
+	MemoryMB    int64     `json:"memory_mb,omitempty"`
 	Container   string    `json:"container,omitempty"`
 	MemoryCapMB int64     `json:"memory_cap_mb,omitempty"`
 	PeakMB      int64     `json:"peak_mb,omitempty"`

@@ -9,6 +9,8 @@
 // hog MB create PATH           ... then makes that file, and waits to be killed
 // hog MB fork N SECONDS        ... then has N children that share it, for a time
 // hog MB map PATH SECONDS      ... then reads a file through a mapping, and stays
+// hog MB grow RATE LIMIT       ... then takes RATE MB more a second until it has
+//                              LIMIT, and waits to be killed
 //
 // It is built static and takes its memory in one piece, so that nothing comes
 // before the first touched page but the C library's start.
@@ -97,6 +99,24 @@ static int map(const char *path, int seconds)
 	return 0;
 }
 
+static void grow(long have, long rate, long limit)
+{
+	struct timespec tick = { .tv_nsec = 50000000 };
+	size_t step = (rate << 20) / 20, left = (limit - have) << 20, at;
+
+	while (have < limit && left >= step) {
+		char *more = mmap(NULL, step, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (more == MAP_FAILED)
+			return;
+		for (at = 0; at < step; at += 4096)
+			more[at] = 1;
+		left -= step;
+		nanosleep(&tick, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	size_t size, at;
@@ -137,6 +157,8 @@ int main(int argc, char **argv)
 		return share(atoi(argv[3]), atoi(argv[4]));
 	if (!strcmp(argv[2], "map") && argc > 4)
 		return map(argv[3], atoi(argv[4]));
+	if (!strcmp(argv[2], "grow") && argc > 4)
+		grow(atol(argv[1]), atol(argv[3]), atol(argv[4]));
 	if (!strcmp(argv[2], "create") && argc > 3)
 		close(open(argv[3], O_CREAT | O_WRONLY, 0600));
 	if (!strcmp(argv[2], "notify") && notify())
