@@ -26,13 +26,14 @@ type guard struct {
 	asked   time.Time // when it was ordered
 	looks   chan tableLook
 
-	alarm  *alarm         // the present one; nil: none
-	victim *victim        // what is being stopped, and whose memory is waited for
-	stuck  lately         // what does not end
-	fixed  lately         // what cannot be put into a scope
-	pause  time.Time      // no look at the process table before
-	paused watchdog.Alarm // at no worse an alarm than this
-	done   WatchCounts
+	alarm     *alarm  // the present one; nil: none
+	victim    *victim // what is being stopped, and whose memory is waited for
+	protected protected
+	stuck     lately         // what does not end
+	fixed     lately         // what cannot be put into a scope
+	pause     time.Time      // no look at the process table before
+	paused    watchdog.Alarm // at no worse an alarm than this
+	done      WatchCounts
 }
 
 // alarm is one time that memory is short, from its first sign to its end.
@@ -48,7 +49,8 @@ type alarm struct {
 type tableLook struct {
 	sizes  sizes
 	survey survey
-	calm   bool // only to know what there was
+	units  map[string]string // cgroups of the protected units; nil: not looked for
+	calm   bool              // only to know what there was
 	err    error
 }
 
@@ -118,6 +120,9 @@ func (g *Governor) guardTurn(ctx context.Context) {
 	}
 	g.guard.clock.Reset(max(j.LookAway, leastAway))
 	now := time.Now()
+	if j.Level != watchdog.Calm {
+		g.readProtected(now)
+	}
 	g.awaitMemory(now)
 	if j.Alarm == watchdog.AlarmNone {
 		g.calmed()
@@ -164,10 +169,16 @@ func (g *Governor) lookAtTable(ctx context.Context, calm bool) {
 	available := watchdog.MB(g.guard.reading.MemAvailable)
 	was := g.guard.base.was()
 	fs, looks := g.o.FS, g.guard.looks
+	find := func() map[string]string { return nil }
+	if now := time.Now(); g.guard.protected.found.IsZero() || now.Sub(g.guard.protected.found) >= findEvery {
+		g.guard.protected.found = now
+		root, units := g.o.Cgroups, g.o.Config.Protect
+		find = func() map[string]string { return findUnits(root, units) }
+	}
 	if calm {
 		go func() {
 			s, err := lookAtSizes(fs, available)
-			looks <- tableLook{sizes: s, calm: true, err: err}
+			looks <- tableLook{sizes: s, calm: true, err: err, units: find()}
 		}()
 		return
 	}
@@ -175,7 +186,7 @@ func (g *Governor) lookAtTable(ctx context.Context, calm bool) {
 	of := membersOf(g.inOrder())
 	go func() {
 		s, err := lookAtSizes(fs, available)
-		l := tableLook{sizes: s, err: err}
+		l := tableLook{sizes: s, err: err, units: find()}
 		if err == nil {
 			l.survey = v.look(was, s, of)
 		}
@@ -187,6 +198,9 @@ func (g *Governor) lookAtTable(ctx context.Context, calm bool) {
 // again.
 func (g *Governor) looked(l tableLook) {
 	g.guard.looking = false
+	if l.units != nil {
+		g.foundUnits(l.units)
+	}
 	switch {
 	case l.err != nil:
 		g.o.Log.Warn("look at the process table", "err", l.err)

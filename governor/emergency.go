@@ -40,7 +40,7 @@ func (g *Governor) suspectOf(j *job, v survey, spare *sparing) suspect {
 		// What it had before it was moved is not charged to its scope.
 		s.usedMB, s.grownMB = max(j.memoryMB, 0)+j.lateUsedMB, max(s.grownMB, j.lateGrownMB)
 	}
-	if j.isolated && j.scope.MemoryController && j.capMB > 0 && j.memoryMB >= 0 {
+	if j.capped() && j.capMB > 0 && j.memoryMB >= 0 {
 		s.roomMB = max(j.capMB-j.memoryMB, 0)
 	}
 	switch unit := spare.protected(j.scope.Cgroup); {

@@ -45,6 +45,11 @@ type Options struct {
 	Containers Containers
 	// Trees ends what grew and has no scope; nil: nobody does.
 	Trees Trees
+	// Cgroups is the mount of the unified hierarchy; "" for none.
+	Cgroups string
+	// Stalls has a word for each time that the kernel tells of a stall for want
+	// of memory; nil: nobody asked it to.
+	Stalls <-chan struct{}
 	// Exe is the governor's own binary, as /proc/PID/exe has it; "" unknown.
 	Exe string
 	// Judge is told which jobs are quiet, so that it finds what is heavy in
@@ -208,6 +213,8 @@ func (g *Governor) Run(ctx context.Context) error {
 		case <-g.fast.C:
 			g.fastTick(ctx)
 		case <-g.guard.clock.C:
+			g.guardTurn(ctx)
+		case <-g.o.Stalls:
 			g.guardTurn(ctx)
 		case l := <-g.guard.looks:
 			g.looked(l)

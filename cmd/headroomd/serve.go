@@ -125,6 +125,7 @@ type daemonParts struct {
 	control *control.Server
 	reload  *reloader
 	notes   *note.Writer
+	stalls  chan<- struct{} // words of the kernel that tasks stand still for want of memory
 	// Bound before READY=1, so that who waits for the unit can ask at once.
 	listener net.Listener
 	banner   func() string
@@ -162,6 +163,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 	notes := note.New(fs, note.Mode(config.Notes))
 	beside := &besides{root: "/"}
 	guards := beside.list(criticalNow(config, memory))
+	stalls := make(chan struct{}, 1)
 	exe, _ := fs.Exe(os.Getpid()) // unknown is known by its pid alone
 	gov := governor.New(governor.Options{
 		Version: buildVersion(), Config: config, Rules: rules, FS: fs, Memory: memory, Ledger: ledger,
@@ -170,7 +172,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 		Notes: notes, PeakFile: places.peaks, HeldFile: places.held, Judge: judge,
 		KeepHeld: lookedAfter(), Guards: beside.list, Beside: besidesWords(guards),
 		Containers: boxes(places, log),
-		Trees:      contain.Trees{FS: fs}, Exe: exe,
+		Trees:      contain.Trees{FS: fs}, Exe: exe, Cgroups: tier.cgroups, Stalls: stalls,
 	})
 	w.found = gov.Found
 	reload := &reloader{flags: flags, places: places, gov: gov, judge: judge, watch: w, notes: notes,
@@ -183,7 +185,7 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 	}
 	return &daemonParts{
 		watch: w, backend: tier.backend, soft: tier.soft, journal: ledger, gov: gov, log: log,
-		control: server, listener: listener, reload: reload, notes: notes,
+		control: server, listener: listener, reload: reload, notes: notes, stalls: stalls,
 		banner: func() string { return banner(config, w.Status(), tier.status, memory, places, guards) },
 	}, nil
 }
@@ -212,6 +214,7 @@ func (d *daemonParts) run(ctx context.Context) error {
 	var serving sync.WaitGroup
 	serving.Go(func() { ended("control", d.control.Serve(ctx, d.listener)) })
 	serving.Go(func() { d.reload.onHangup(ctx) })
+	serving.Go(func() { awaitStalls(ctx, d.stalls, d.log) })
 
 	if interactive() {
 		fmt.Fprint(os.Stderr, d.banner())

@@ -70,6 +70,17 @@ func TestLine(t *testing.T) {
 		{"refused", journal.Record{Event: journal.Refused, PID: 9, Command: "make", WaitedS: 300}, "refused  make (9): not started after 5 min 0 s"},
 		{"quiet", journal.Record{Event: journal.Quiet, PID: 9, Command: "vite"}, "quiet    vite (9): does nothing, gave its slot back"},
 		{"would hold", journal.Record{Event: journal.WouldHold, PID: 9, Command: "make", Behind: "js-1"}, "would-hold make (9): would wait behind js-1"},
+		{
+			"captured late", journal.Record{Event: journal.CapturedLate, PID: 9, Command: "./a.out", MemoryMB: 520, MemoryCapMB: 42, Reason: "it had grown by 520 MB"},
+			"captured-late ./a.out (9): grew to 520 MB, may have 42 MB more: it had grown by 520 MB",
+		},
+		{
+			"stopped", journal.Record{Event: journal.WatchStop, PID: 9, Command: "make", AvailableMB: 80, Reason: "it was the newest heavy job"},
+			"watchdog-stop make (9): stopped for the machine's sake, 80 MB available: it was the newest heavy job",
+		},
+		{"would stop", journal.Record{Event: journal.WouldStop, PID: 9, Command: "make", AvailableMB: 80, Reason: "it would be stopped"}, "would-stop make (9): would be acted on, 80 MB available: it would be stopped"},
+		{"alarm", journal.Record{Event: journal.Alarm, AvailableMB: 80, Reason: "nothing to be stopped"}, "alarm    memory alarm, 80 MB available: nothing to be stopped"},
+		{"freed", journal.Record{Event: journal.Freed, AvailableMB: 300, Reason: "after 2 s"}, "freed    memory is back, 300 MB available: after 2 s"},
 		{"lost", journal.Record{Event: journal.Lost, LostEvents: 1}, "lost     1 event lost"},
 		{"gap", journal.Record{Event: journal.Gap, LostEvents: 7, Reason: "disk"}, "gap      7 records missing: disk"},
 		{"unknown event", journal.Record{Event: "new", PID: 3, Command: "x", Reason: "y"}, "new      x (3): y"},
@@ -135,6 +146,23 @@ func TestJob(t *testing.T) {
 				"It started at 12:02:10 after 2 min 10 s, with a cap of 460 MB: 460 MB are free.",
 				"At 12:03:20 it did nothing any more and gave its slot back: no CPU for 60 s.",
 			},
+		},
+		{
+			"stopped",
+			[]journal.Record{
+				about(journal.WatchStop, 9, journal.Record{MemoryMB: 300, AvailableMB: 80, CriticalMB: 96, GraceS: 0.8, Reason: "it was the newest heavy job"}),
+				about(journal.Ended, 10, journal.Record{AgeS: 9.5, ExitReason: "stopped by the watchdog"}),
+			},
+			[]string{
+				"At 12:00:09 npm test (pid 812, js) was stopped to keep the machine alive, with the 300 MB that it had: it was the newest heavy job.",
+				"80 MB were available; below 96 MB something has to be stopped. Who started it sees status 143 (SIGTERM), or 137 if it did not end within 0.8 s.",
+				"It ended at 12:00:10 after 9.5 s: stopped by the watchdog.",
+			},
+		},
+		{
+			"captured late",
+			[]journal.Record{about(journal.CapturedLate, 9, journal.Record{MemoryMB: 520, MemoryCapMB: 42, Reason: "it had grown by 520 MB"})},
+			[]string{"At 12:00:09 npm test (pid 812, js) had grown to 520 MB while memory ran short, and was allowed 42 MB more: it had grown by 520 MB."},
 		},
 		{
 			"left",

@@ -15,6 +15,8 @@ type Ledger struct {
 	held, refused, timedOut, quiet int
 	kills                          int64
 	swept                          int
+	stopped, lateCaptured, alarms  int
+	wouldStop                      int
 	observed, wouldHold            int
 	waits                          []float64 // seconds, of those that waited
 	families                       map[string]int
@@ -58,6 +60,14 @@ func (l *Ledger) Add(r journal.Record) {
 		l.quiet++
 	case journal.Swept:
 		l.swept++
+	case journal.WatchStop:
+		l.stopped++
+	case journal.CapturedLate:
+		l.lateCaptured++
+	case journal.Alarm:
+		l.alarms++
+	case journal.WouldStop:
+		l.wouldStop++
 	case journal.Ended:
 		l.kills += r.OOMKills
 	}
@@ -91,10 +101,14 @@ func (l *Ledger) Lines() []string {
 	say(int64(l.quiet), "times a job did nothing and gave its slot back")
 	say(l.kills, "processes were killed by the kernel at their job's cap")
 	say(int64(l.swept), "were ended because nobody was left who waited for them")
+	say(int64(l.stopped), "were stopped because the machine ran out of memory")
+	say(int64(l.lateCaptured), "that no rule knows grew and were held to what they had")
+	say(int64(l.alarms), "times memory was short and nothing was stopped")
 	say(int64(l.left), "were left where they were")
 	say(int64(l.failed), "could not be placed or joined")
 	say(int64(l.observed), "would have been caught (only watched)%s", l.most())
 	say(int64(l.wouldHold), "would have had to wait (only watched)")
+	say(int64(l.wouldStop), "would have been stopped or held for want of memory (only watched)")
 	if len(lines) == 1 {
 		lines = append(lines, "no heavy command was started")
 	}

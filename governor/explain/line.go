@@ -57,6 +57,16 @@ func happened(r journal.Record) string {
 		return join(who, "works again", r.Reason)
 	case journal.Swept:
 		return join(who, "ended, nobody is left who waits for it", r.Reason)
+	case journal.Alarm:
+		return join("", "memory alarm"+left(r), r.Reason)
+	case journal.CapturedLate:
+		return join(who, fmt.Sprintf("grew to %d MB, may have %d MB more", r.MemoryMB, r.MemoryCapMB), r.Reason)
+	case journal.WatchStop:
+		return join(who, "stopped for the machine's sake"+left(r), r.Reason)
+	case journal.WouldStop:
+		return join(who, "would be acted on"+left(r), r.Reason)
+	case journal.Freed:
+		return join("", "memory is back"+left(r), r.Reason)
 	case journal.Changed:
 		return join(who, "changed", r.Reason)
 	case journal.Lost:
@@ -145,6 +155,14 @@ func place(r journal.Record) string {
 		text += fmt.Sprintf(", %d MB missing", r.MissingMB)
 	}
 	return text
+}
+
+// left is how much memory was available; "" where it is not told.
+func left(r journal.Record) string {
+	if r.AvailableMB <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d MB available", r.AvailableMB)
 }
 
 // after is how long a command waited; "" where it did not.

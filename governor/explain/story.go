@@ -65,6 +65,12 @@ func Job(records []journal.Record) []string {
 			say("At %s it worked again%s", clock, because(r.Reason))
 		case journal.Swept:
 			say("At %s it was ended, since nobody was left who waited for it%s", clock, because(r.Reason))
+		case journal.CapturedLate:
+			say("At %s %s had grown to %d MB while memory ran short, and was allowed %d MB more%s", clock, full(r), r.MemoryMB, r.MemoryCapMB, because(r.Reason))
+		case journal.WatchStop:
+			stopped(r, clock, say)
+		case journal.WouldStop:
+			say("At %s it would have been acted on, had this not been observe mode%s", clock, because(r.Reason))
 		case journal.Ended:
 			say("It ended at %s%s%s", clock, usage(r), because(r.ExitReason))
 		default:
@@ -76,6 +82,20 @@ func Job(records []journal.Record) []string {
 	}
 	flush()
 	return story
+}
+
+// stopped tells of a stop for the machine's sake: what was left, what was to be
+// gained, and what its caller saw.
+func stopped(r journal.Record, clock string, say func(string, ...any)) {
+	had := ""
+	if r.MemoryMB > 0 {
+		had = fmt.Sprintf(", with the %d MB that it had", r.MemoryMB)
+	}
+	say("At %s %s was stopped to keep the machine alive%s%s", clock, full(r), had, because(r.Reason))
+	if r.CriticalMB > 0 && r.AvailableMB > 0 {
+		say("%d MB were available; below %d MB something has to be stopped. Who started it sees status 143 (SIGTERM), or 137 if it did not end within %.1f s.",
+			r.AvailableMB, r.CriticalMB, r.GraceS)
+	}
 }
 
 func placed(r journal.Record, say func(string, ...any)) {
