@@ -84,6 +84,11 @@ func (f *facts) cgroupVersion() Check {
 		c.Remedy = `set rc_cgroup_mode="unified" in /etc/rc.conf, and reboot`
 	case f.place.wsl != 0:
 		return f.setWords(c, []string{"cgroup_no_v1=all"}, nil)
+	case !f.systemdRuns():
+		// Whoever mounted version 1 finds no controller in it then.
+		c = f.setWords(c, []string{"cgroup_no_v1=all"}, nil)
+		c.Remedy += "; your init has to mount version 2 at /sys/fs/cgroup"
+		return c
 	default:
 		return f.setWords(c, []string{"systemd.unified_cgroup_hierarchy=1"}, []string{"systemd.unified_cgroup_hierarchy=0", "systemd.legacy_systemd_cgroup_controller=1"})
 	}

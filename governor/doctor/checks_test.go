@@ -102,6 +102,7 @@ func TestChecks(t *testing.T) {
 		{"podman", "environment", ubuntu.but(machine{"/run/.containerenv": "", "/proc/self/ns/pid": "-> pid:[4026532999]"}), Options{}, Warn, "(podman)"},
 		{"docker with the host's pids", "environment", ubuntu.but(machine{"/.dockerenv": "", "/proc/self/mountinfo": "1 0 0:50 / / rw - overlay overlay rw\n"}), Options{}, Warn, "(docker)"},
 		{"a machine made of an image", "environment", ubuntu.but(machine{"/.dockerenv": ""}), Options{}, OK, ""},
+		{"version 1 by another init", "cgroup-version", alpine.but(machine{"/etc/rc.conf": "gone", "/proc/self/mountinfo": "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:9 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"}), Options{}, Fail, "cgroup_no_v1=all"},
 		{"cgroups that are closed", "cgroup-version", ubuntu.but(machine{"/proc/self/mountinfo": strings.Replace(unifiedMounts, "rw,nosuid shared:9", "ro,nosuid shared:9", 1)}), Options{}, Fail, "mount -o remount,rw /sys/fs/cgroup"},
 		{"nspawn", "environment", ubuntu.but(machine{"/run/systemd/container": "systemd-nspawn\n"}), Options{}, Warn, "(systemd-nspawn)"},
 		{"kubernetes", "environment", ubuntu.but(machine{"/proc/1/cgroup": "0::/kubepods/burstable/pod1\n"}), Options{}, Warn, "(kubepods)"},
