@@ -133,9 +133,10 @@ func words(c Check) string {
 func TestWords(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	for i, m := range []machine{ubuntu, raspberry, debian11, alpine, wsl2, docker, lxc, hybrid, user, {"/etc/": ""}} {
+		root := m.at(t)
 		for _, uid := range []int{0, 1000} {
 			var seen []string
-			for _, c := range Examine(Options{Root: m.at(t), UID: uid}) {
+			for _, c := range Examine(Options{Root: root, UID: uid}) {
 				if slices.Contains(seen, c.Name) || !name.MatchString(c.Name) {
 					t.Errorf("machine %d: name %q", i, c.Name)
 				}
