@@ -88,32 +88,34 @@ func TestDoctor(t *testing.T) {
 		}
 		return decodeDiagnosis(t, data)
 	}
-	pi.Must("mkdir -p bin; cp /usr/bin/sleep bin/nohang; bin/nohang 600 & true")
+	pi.Must("mkdir -p bin; cp /usr/bin/sleep bin/oomd; bin/oomd 600 & true")
 	asPi().want(t, "pi, without a governor", map[string]string{
 		"memory-controller": "ok", "psi": "ok", "exec-source": "warn", "ptrace": "not-applicable",
 		"delegation": "ok", "lingering": "warn", "governor": "warn", "other-guards": "ok",
 	})
 
-	// A dynamic user's service has a /tmp of its own.
-	const guard = "/usr/local/bin/earlyoom"
-	t.Cleanup(func() { os.Remove(guard) })
+	// One that root runs, and one whose service has a user of its own (and so a
+	// /tmp of its own).
+	pid := StartService(t, "vmtests-earlyoom", nil, "/usr/bin/earlyoom", "-m", "1,1", "-s", "1,1")
+	const service = "/usr/local/bin/nohang"
+	t.Cleanup(func() { os.Remove(service) })
 	sleep, err := os.ReadFile("/usr/bin/sleep")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(guard, sleep, 0o755); err != nil {
+	if err := os.WriteFile(service, sleep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	pid := StartService(t, "earlyoom", []string{"DynamicUser=yes"}, guard, "600")
+	StartService(t, "nohang", []string{"DynamicUser=yes"}, service, "600")
 	d := Daemon{}.Start(t)
 	root := doctorAsRoot(t)
 	root.want(t, "root", map[string]string{
 		"environment": "ok", "kernel": "ok", "page-size": "ok", "cgroup-version": "ok", "memory-controller": "ok", "swap-accounting": "ok",
 		"psi": "ok", "exec-source": "ok", "ptrace": "ok", "systemd": "ok", "delegation": "not-applicable", "lingering": "not-applicable",
-		"memory": "ok", "settings": "ok", "rules": "ok", "service": "ok|warn", "governor": "ok", "guard-earlyoom": "warn",
+		"memory": "ok", "settings": "ok", "rules": "ok", "service": "ok|warn", "governor": "ok", "guard-earlyoom": "ok", "guard-nohang": "ok",
 	})
 	asPi().want(t, "pi, with the governor", map[string]string{
-		"exec-source": "ok", "delegation": "not-applicable", "lingering": "not-applicable", "governor": "ok", "guard-earlyoom": "warn",
+		"exec-source": "ok", "delegation": "not-applicable", "lingering": "not-applicable", "governor": "ok", "guard-earlyoom": "ok", "guard-nohang": "ok",
 	})
 	pi.Run("kill %1")
 
@@ -129,8 +131,9 @@ func TestDoctor(t *testing.T) {
 	if err != nil || json.Unmarshal(out, &s) != nil {
 		t.Fatalf("status: %v\n%s", err, out)
 	}
-	if len(s.Guards) != 1 || s.Guards[0].Name != "earlyoom" || s.Guards[0].PID != pid || s.Guards[0].ActsAtMB <= 0 {
-		t.Errorf("status tells of the guards %+v, want earlyoom with pid %d", s.Guards, pid)
+	if len(s.Guards) != 2 || s.Guards[0].Name != "nohang" || s.Guards[1].Name != "earlyoom" || s.Guards[1].PID != pid ||
+		s.Guards[1].ActsAtMB <= 0 || s.Guards[1].ActsAtMB > 20 {
+		t.Errorf("status tells of the guards %+v, want nohang and earlyoom with pid %d", s.Guards, pid)
 	}
 	d.Await("the start that names earlyoom", 0, func(e Event) bool { return e.Event == "started" && strings.Contains(e.Reason, "earlyoom") })
 	t.Logf("guard-earlyoom: %s", root.named("guard-earlyoom").Means)
