@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +24,10 @@ type boot struct {
 // /boot/cmdline.txt is a note that the file has moved to /boot/firmware.
 func (f *facts) bootFile() boot {
 	if f.has("/boot/firmware/cmdline.txt") || f.place.pi() && !f.has("/boot/cmdline.txt") {
-		return boot{path: "/boot/firmware/cmdline.txt", kind: Cmdline}
+		return boot{path: f.firmwareFile(), kind: Cmdline}
+	}
+	if file := f.firmwareFile(); file != firmwareDefault {
+		return boot{path: file, kind: Cmdline}
 	}
 	if f.has("/boot/cmdline.txt") {
 		return boot{path: "/boot/cmdline.txt", kind: Cmdline}
@@ -46,11 +50,43 @@ func (f *facts) bootFile() boot {
 	return boot{}
 }
 
+const firmwareDefault = "/boot/firmware/cmdline.txt"
+
+// firmwareFile is the file that the firmware of a Raspberry Pi reads: config.txt
+// may name another, or a directory before it (Ubuntu's os_prefix=current/).
+func (f *facts) firmwareFile() string {
+	text, err := f.read("/boot/firmware/config.txt")
+	if err != nil {
+		return firmwareDefault
+	}
+	prefix, name, all := "", "cmdline.txt", true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			all = line == "[all]" // the other sections are for certain boards or moments
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		switch {
+		case !all:
+		case key == "os_prefix":
+			prefix = value
+		case key == "cmdline":
+			name = value
+		}
+	}
+	file := path.Join("/boot/firmware", prefix+name)
+	if plainName(strings.ReplaceAll(prefix+name, "/", "")) && below(file, "/boot/firmware") && f.has(file) {
+		return file
+	}
+	return firmwareDefault
+}
+
 // grubFile is the file whose GRUB_CMDLINE_LINUX_DEFAULT counts: the images of
 // clouds set it anew in a file that is read later.
 func (f *facts) grubFile() string {
 	const variable = "GRUB_CMDLINE_LINUX_DEFAULT"
-	path := "/etc/default/grub"
+	counts := "/etc/default/grub"
 	for _, file := range f.filesIn("/etc/default/grub.d", ".cfg") {
 		text, err := f.read(file)
 		if err != nil {
@@ -58,11 +94,11 @@ func (f *facts) grubFile() string {
 		}
 		for line := range strings.Lines(text) {
 			if value, ok := strings.CutPrefix(line, variable+"="); ok && !strings.Contains(value, variable) {
-				path = file
+				counts = file
 			}
 		}
 	}
-	return path
+	return counts
 }
 
 // updateGrub is what writes GRUB's menu anew: Debian's name for it, or the
