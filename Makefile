@@ -8,6 +8,7 @@ PREFIX  ?= /usr/local
 
 BINDIR  ?= $(PREFIX)/bin
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+USERDIR ?= $(PREFIX)/lib/systemd/user
 CONFDIR ?= /etc/headroom
 
 # The version comes from the checkout. A checkout that git refuses to read
@@ -93,10 +94,12 @@ check-generate: generate
 # Settings that are there already are never touched.
 .PHONY: install
 install: $(BUILD_DIR)/headroomd
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(CONFDIR)/headroom.toml.d' '$(DESTDIR)$(CONFDIR)/rules.d'
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)' '$(DESTDIR)$(USERDIR)' '$(DESTDIR)$(CONFDIR)/headroom.toml.d' '$(DESTDIR)$(CONFDIR)/rules.d'
 	install -m 0755 '$(BUILD_DIR)/headroomd' '$(DESTDIR)$(BINDIR)/headroomd'
 	sed 's|^\(Exec[A-Za-z]*\)=/usr/bin/|\1=$(BINDIR)/|' cmd/headroomd/headroomd.service > '$(BUILD_DIR)/headroomd.service'
 	install -m 0644 '$(BUILD_DIR)/headroomd.service' '$(DESTDIR)$(UNITDIR)/headroomd.service'
+	sed 's|^\(Exec[A-Za-z]*\)=/usr/bin/|\1=$(BINDIR)/|' cmd/headroomd/headroomd-user.service > '$(BUILD_DIR)/headroomd-user.service'
+	install -m 0644 '$(BUILD_DIR)/headroomd-user.service' '$(DESTDIR)$(USERDIR)/headroomd.service'
 	test -e '$(DESTDIR)$(CONFDIR)/headroom.toml' || install -m 0644 cmd/headroomd/headroom.toml '$(DESTDIR)$(CONFDIR)/headroom.toml'
 	install -m 0644 cmd/headroomd/rules.d.README '$(DESTDIR)$(CONFDIR)/rules.d/README'
 	@test -n '$(DESTDIR)' || echo 'Start it with: systemctl daemon-reload && systemctl enable --now headroomd'
@@ -104,7 +107,7 @@ install: $(BUILD_DIR)/headroomd
 .PHONY: uninstall
 uninstall:
 	@test -n '$(DESTDIR)' || ! command -v systemctl >/dev/null || systemctl disable --now headroomd 2>/dev/null || true
-	rm -f '$(DESTDIR)$(BINDIR)/headroomd' '$(DESTDIR)$(UNITDIR)/headroomd.service'
+	rm -f '$(DESTDIR)$(BINDIR)/headroomd' '$(DESTDIR)$(UNITDIR)/headroomd.service' '$(DESTDIR)$(USERDIR)/headroomd.service'
 	@echo 'Left as they are: $(DESTDIR)$(CONFDIR), /var/log/headroom, /var/lib/headroom'
 
 .PHONY: clean

@@ -30,6 +30,8 @@ type Judge struct {
 	rules atomic.Pointer[Rules]
 	quiet atomic.Pointer[map[string]bool] // cgroups of quiet jobs: what runs in them is looked at
 
+	only *uint32 // whose processes are looked at; nil: everybody's
+
 	light  atomic.Uint64 // execs looked at and found light
 	inside atomic.Uint64 // heavy execs that ran in a job already
 }
@@ -45,6 +47,10 @@ func NewJudge(fs proc.FS, rules Rules, self int) *Judge {
 	j.rules.Store(&rules)
 	return j
 }
+
+// Only has the judge look at the processes of one user: a governor without root
+// can do nothing about anybody else's. To be called before the first Look.
+func (j *Judge) Only(uid uint32) { j.only = &uid }
 
 // SetRules changes the rules, from any goroutine.
 func (j *Judge) SetRules(rules Rules) { j.rules.Store(&rules) }
@@ -65,6 +71,9 @@ func (j *Judge) Look(x *proc.Exec) (Finding, bool) {
 		return Finding{}, false
 	}
 	if err := j.fs.ReadFacts(x); err != nil {
+		return Finding{}, false
+	}
+	if j.only != nil && x.UID != *j.only {
 		return Finding{}, false
 	}
 	if j.above[x.ID] || x.PPID == j.self {

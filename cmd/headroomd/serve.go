@@ -151,6 +151,9 @@ func assemble(ctx context.Context, flags serveFlags, config governor.Config, pla
 	}
 	names, all := rules.Names()
 	judge := governor.NewJudge(fs, rules, os.Getpid())
+	if uid := os.Geteuid(); uid != 0 {
+		judge.Only(uint32(uid))
+	}
 	w := &watch{
 		options: loader.Options{Want: config.Source, FS: fs, Names: names, All: all, Log: log}, nameless: rules.Nameless(),
 		cgroups: tier.cgroups, tracer: contain.NewTracer(contain.Options{FS: fs, Log: log, Priority: tier.status.Catch}),
@@ -242,7 +245,7 @@ func notify(log *slog.Logger, state string) {
 
 // lookedAfter reports whether a service manager lets go what is held when this
 // process ends (ExecStopPost=), or keeps it for the next.
-func lookedAfter() bool { return !interactive() && os.Geteuid() == 0 }
+func lookedAfter() bool { return !interactive() }
 
 // interactive reports whether a person started this rather than the unit.
 func interactive() bool { return os.Getenv("NOTIFY_SOCKET") == "" }

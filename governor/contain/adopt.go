@@ -37,6 +37,9 @@ func (s *Systemd) Adopt(ctx context.Context, keepFrozen bool) ([]Scope, error) {
 	var found []Scope
 	count := make(map[string]int)
 	for _, p := range paths {
+		if s.user != nil && !s.user.owns(p) {
+			continue
+		}
 		sc, ok := s.takeOver(ctx, p, count, keepFrozen)
 		switch {
 		case ok:

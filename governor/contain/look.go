@@ -53,12 +53,25 @@ func (s *Systemd) Look(ctx context.Context, x proc.Exec) (Origin, error) {
 	if o.Refuse != "" || o.Kind == "job" {
 		return o, nil
 	}
+	if s.user != nil {
+		why, err := s.user.mayMove(o, x, s.fs)
+		if err != nil {
+			return o, fmt.Errorf("look at pid %d: %w", x.ID.PID, err)
+		}
+		if why != "" {
+			o.Refuse, o.PartOf = why, ""
+			return o, nil
+		}
+	}
 	refuse, err := s.refusal(ctx, &o, x)
 	if err != nil {
 		return o, fmt.Errorf("look at %q: %w", o.Unit, err)
 	}
 	if o.Refuse = refuse; refuse != "" {
 		o.PartOf = ""
+	}
+	if s.user != nil {
+		o = s.user.placed(o)
 	}
 	return o, nil
 }

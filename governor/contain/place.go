@@ -293,7 +293,7 @@ func property(name string, v any) sd.Property {
 // function that waits for the outcome. Only a session's cgroup is entered by
 // the fork itself: nobody but root can freeze it.
 func (s *Systemd) holdOrigin(o Origin, uid uint32) func() (proc.ID, error) {
-	if o.Kind != "session" {
+	if o.Kind != "session" || s.user != nil {
 		return func() (proc.ID, error) { return proc.ID{}, nil }
 	}
 	type outcome struct {

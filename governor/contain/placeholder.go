@@ -89,7 +89,9 @@ func (k *keeper) start(uid uint32, cgroup *os.File) (proc.ID, error) {
 	}
 	// The governor's own negative value is inherited; a sleeping process that
 	// the kernel may not kill would only make it take a larger one instead.
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", r.pid), []byte("0"), 0); err != nil {
+	// A user's value is his manager's, 100 or 200, and he may not lower it.
+	err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", r.pid), []byte("0"), 0)
+	if err != nil && os.Geteuid() == 0 {
 		k.stop(proc.ID{PID: r.pid})
 		return proc.ID{}, fmt.Errorf("set the oom_score_adj of a placeholder: %w", err)
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // Probes are what the systemd tier rests on. Each is nil, an error wrapping
@@ -22,11 +24,12 @@ type Probes struct {
 type places struct {
 	mountinfo string // "/proc/self/mountinfo"
 	booted    string // "/run/systemd/system": there if, and only if, systemd is pid 1
+	runUser   string // "/run/user": a directory for each user that is logged in
 	euid      int
 }
 
 func thisMachine() places {
-	return places{mountinfo: "/proc/self/mountinfo", booted: "/run/systemd/system", euid: os.Geteuid()}
+	return places{mountinfo: "/proc/self/mountinfo", booted: "/run/systemd/system", runUser: "/run/user", euid: os.Geteuid()}
 }
 
 // Probe asks the machine what the systemd tier would find. cgroupRoot is "" for
@@ -58,7 +61,22 @@ func (m places) systemd() error {
 	case err != nil:
 		return fmt.Errorf("ask whether systemd runs this machine: %w", err)
 	case m.euid != 0:
-		return fmt.Errorf("not root: uid %d may not move other processes: %w", m.euid, errors.ErrUnsupported)
+		return m.userManager()
+	}
+	return nil
+}
+
+// userManager asks whether a user has a service manager of his own: one runs
+// while he is logged in through PAM, or lingers.
+func (m places) userManager() error {
+	at := filepath.Join(m.runUser, strconv.Itoa(m.euid), "systemd", "private")
+	_, err := os.Stat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("not root, and uid %d has no service manager of its own (no %s; loginctl enable-linger starts it): %w",
+			m.euid, at, errors.ErrUnsupported)
+	case err != nil:
+		return fmt.Errorf("ask for the service manager of uid %d: %w", m.euid, err)
 	}
 	return nil
 }

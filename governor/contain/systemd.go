@@ -37,6 +37,8 @@ type SystemdOptions struct {
 	CgroupRoot string // "" = the cgroup2 mount named in /proc/self/mountinfo
 	Log        *slog.Logger
 	Dial       func(ctx context.Context, manager string) (Bus, error) // nil = the private sockets
+
+	uid int // who this governor is; set by NewSystemd, so that a test is root
 }
 
 // placeholders is what Systemd needs of a keeper.
@@ -58,7 +60,8 @@ type Systemd struct {
 	log  *slog.Logger
 	dial func(ctx context.Context, manager string) (Bus, error)
 	hold placeholders
-	self string // the unit that the governor runs in
+	self string  // the unit that the governor runs in
+	user *ofUser // nil: root, who asks pid 1
 
 	mu       sync.Mutex
 	managers map[string]*manager
@@ -74,6 +77,7 @@ type Systemd struct {
 // NewSystemd connects to the system manager. The error wraps
 // errors.ErrUnsupported, with what is missing, where this tier cannot be had.
 func NewSystemd(ctx context.Context, o SystemdOptions) (*Systemd, error) {
+	o.uid = os.Geteuid()
 	if o.Dial == nil {
 		p := Probe(o.CgroupRoot)
 		if err := errors.Join(p.Systemd, p.Unified); err != nil {
@@ -102,11 +106,12 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 		facts:    make(map[factKey]unitFacts),
 		memory:   memoryController(cgroups{o.CgroupRoot}) == nil,
 		adjust:   raiseOOMScore,
-		move:     cgroups{o.CgroupRoot}.attach,
+		user:     userOf(o.uid),
 		send: func(cgroup string, pid int, signals ...unix.Signal) error {
 			return sendTo(o.FS, cgroup, pid, signals...)
 		},
 	}
+	s.move = s.moveAs
 	if s.dial == nil {
 		s.dial = s.dialPrivate
 	}
@@ -117,7 +122,7 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 			s.self = at.Unit
 		}
 	}
-	if _, err := s.manager(SystemManager).version(ctx); err != nil {
+	if _, err := s.manager(s.home()).version(ctx); err != nil {
 		return nil, fmt.Errorf("ask systemd for its version: %w", err)
 	}
 	return s, nil
@@ -145,6 +150,9 @@ func (s *Systemd) dialPrivate(ctx context.Context, name string) (Bus, error) {
 	if !ok {
 		return nil, fmt.Errorf("connect to manager %q: no such kind of manager", name)
 	}
+	if s.user != nil {
+		return dialManager(ctx, name, 0) // its owner is checked, and it is ours
+	}
 	unit := "user@" + strconv.FormatUint(uint64(uid), 10) + ".service"
 	props, err := s.manager(SystemManager).get(ctx, unit, "Service", "MainPID")
 	if err != nil {
@@ -159,11 +167,18 @@ func (s *Systemd) dialPrivate(ctx context.Context, name string) (Bus, error) {
 
 // Describe says in one line what jobs are put in.
 func (s *Systemd) Describe() string {
-	v, err := s.manager(SystemManager).version(context.Background())
+	v, err := s.manager(s.home()).version(context.Background())
 	if err != nil {
 		v = "?"
 	}
-	line := "systemd " + v + ", scopes in the unified hierarchy at " + s.cg.root
+	line := "systemd " + v
+	if s.user != nil {
+		line += fmt.Sprintf(", the service manager of uid %d (its own processes alone)", s.user.uid)
+		if !s.user.lingers {
+			line += "; without lingering it ends with the last session (loginctl enable-linger)"
+		}
+	}
+	line += ", scopes in the unified hierarchy at " + s.cg.root
 	if !s.memory {
 		line += ", no memory controller: caps are not enforced by the kernel"
 	}

@@ -45,11 +45,14 @@ func (s *Systemd) Trial(ctx context.Context) error {
 		Origin:      Origin{Cgroup: own, Kind: "service", Manager: SystemManager, Slice: "system.slice"},
 		Limits:      Limits{MemoryMax: trialMemory, TasksMax: 16},
 	}
+	if s.user != nil {
+		spec.Origin.Manager, spec.Origin.Slice = s.user.manager, userSlice
+	}
 	// What Look asks; what it would say of the governor itself does not matter.
 	if _, err := s.stopping(ctx, spec.Origin); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
-	sc := Scope{Unit: trialUnit(), Manager: SystemManager, Main: id}
+	sc := Scope{Unit: trialUnit(), Manager: s.home(), Main: id}
 	if _, err := s.start(ctx, spec, &sc, []int{id.PID}); err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
