@@ -75,6 +75,37 @@
 // Options.Containers' file before they are changed, and given back 5 s after
 // the last command, at the end, at the next start, or by `headroomd release`.
 //
+// # Watching
+//
+// A third clock reads the memory as often as package watchdog wants it: each
+// second while nothing is wrong, and up to fifty times a second near the critical
+// line. At an alarm the process table is read off the loop, and compared with
+// what it was when the machine was last calm; then the memory is read once more,
+// and one victim is chosen (victim.go):
+//
+//   - what no rule knows and grew most, or a job that has more than it was
+//     promised; if these are different users', the former. Above the critical
+//     line it is only kept from growing, by a scope whose cap is half of what is
+//     left (latecapture.go), where the kernel enforces caps; a job is stopped there
+//     only if its cap lets it cross the line by itself.
+//   - below the line, or when a protected unit stands still: the newest job of the
+//     user whose processes grew most, then the newest of all. What waits frozen
+//     comes after what runs.
+//
+// What no rule knows is a tree: the process below a shell, a supervisor or a
+// login that its user would stop, with all that it started (survey.go). Never
+// touched (spare.go) are supervisors, shells, logins, ssh, display servers,
+// multiplexers, services, containers, package managers and what runs inside
+// them, protected units, setuid programs, the governor and what started it, and
+// for a governor of one user everybody else. That is told by binary, cgroup and
+// uid: a program at home may call itself sshd. Package managers are never stopped,
+// not even as the last: half an installation is worse than a reboot.
+//
+// A victim is stopped whole, with the grace that is left (0 to 5 s), by its scope
+// or as a tree by pidfds, and nobody else before its memory is back. An alarm at
+// which nothing can be done is recorded once, with the largest processes and why
+// each was spared. With mode = "observe" all of it is recorded and nothing done.
+//
 // # Orphans
 //
 // A job whose coding agent is gone, or whose first process is, is ended after

@@ -54,6 +54,8 @@ func (g *Governor) suspectOf(j *job, v survey, spare *sparing) suspect {
 		s.spare = unit + " is protected"
 	case !g.o.Machine && j.uid != g.o.UID:
 		s.spare = "it is another user's"
+	case j.box != nil:
+		s.spare = fmt.Sprintf("it runs in a container (%s)", j.box.container)
 	case j.stopped, j.toStop:
 		s.spare = "it is being stopped"
 	default:

@@ -24,6 +24,7 @@ func printStatus(w io.Writer, s governor.Snapshot) {
 	} else {
 		fmt.Fprintf(w, "headroomd %s: %s, up %s, pid %d\n\n", journal.Escape(s.Version, 40), modeWords(s), age(s.Time.Sub(s.Since)), s.PID)
 		printMemory(w, s)
+		printWatch(w, s.Watch)
 		printMeans(w, s)
 	}
 	printGuards(w, s)
