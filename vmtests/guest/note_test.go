@@ -49,6 +49,7 @@ func noteToStuckFile(t *testing.T) {
 	if out, err := exec.Command("sshfs", "pi@localhost:/home/pi", at).CombinedOutput(); err != nil {
 		t.Fatalf("sshfs: %v: %s", err, out)
 	}
+	defer os.Remove("/home/pi/log")
 	defer exec.Command("umount", "--lazy", at).Run()
 	f, err := os.Create(at + "/log")
 	if err != nil {
@@ -113,7 +114,7 @@ func noteToSerialLine(t *testing.T) {
 // is told why; a script that reads its output is not.
 func noteOverTheCap(t *testing.T) {
 	program := InstallC(t, "pi", "hog", "over/make")
-	WriteConfig(t, "job_memory_max_mb = 64\n")
+	WriteConfig(t, "job_memory_max_mb = 64\nswap_mb = 16\n")
 	d := Daemon{}.Start(t)
 	s := Login(t, "pi")
 	const told = "headroomd: make went over its memory cap of "
