@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/headroomd/headroomd/governor"
 	"github.com/headroomd/headroomd/governor/contain"
 )
 
@@ -31,6 +32,7 @@ const softSpareMB = 64
 // tryCap starts the hog in a job, if the cap is in force, and sees what becomes
 // of it and of those around it.
 func (s *selftest) tryCap(ctx context.Context) {
+	s.machine = governor.MachineOf(s.memory()) // opening the tier took its time
 	capMB := selfCapMB(s.machine.AvailableMB)
 	if capMB == 0 {
 		s.failed("cap", "stop something, or wait until something has ended, and try again",
@@ -149,8 +151,10 @@ func (s *selftest) judgeHog(ctx context.Context, p placed, hog *selfChild, capMB
 	killed := ws.Signaled() && ws.Signal() == syscall.SIGKILL
 	switch {
 	case said == childGaveUp:
+		s.report.Tier.Cap = capNone
 		s.failed("hog", askDoctor, "the child took memory beyond its cap of %d MB, until it stopped itself for the machine's sake", capMB)
 	case !killed:
+		s.report.Tier.Cap = capNone
 		s.failed("hog", askDoctor, "the child was to be killed at %d MB and %s", capMB, endWords(ws, said))
 	case u.OOMKills < 1 && job.Soft:
 		s.failed("hog", "look for another guard of memory (earlyoom, systemd-oomd): "+askDoctor,

@@ -82,11 +82,11 @@ func TestSelftestCap(t *testing.T) {
 			f.limit = 32 << 20
 			s.memory = func() watchdog.Reading { return watchdog.Reading{MemTotal: 960 << 20, MemAvailable: 130 << 20} }
 		}, "others", "holds 8 MB", true, capKernel},
-		{"it gets all", func(f *fakeTier, _ *selftest) { f.spares = true }, "others", "were not touched", false, capKernel},
+		{"it gets all", func(f *fakeTier, _ *selftest) { f.spares = true }, "others", "were not touched", false, capNone},
 		{"it stops itself", func(f *fakeTier, s *selftest) {
 			f.spares = true
 			s.floorMB = 1 << 40
-		}, "others", "were not touched", false, capKernel},
+		}, "others", "were not touched", false, capNone},
 		{"something else killed it", func(f *fakeTier, _ *selftest) { f.kills = 0 }, "others", "were not touched", false, capKernel},
 		{"the sibling is killed", func(f *fakeTier, s *selftest) { f.meanwhile = func() { s.sibling.end() } },
 			"others", "hurt others: its other child", false, capKernel},
