@@ -126,7 +126,7 @@ func (g *Governor) guardTurn(ctx context.Context) {
 	g.awaitMemory(now)
 	if j.Alarm == watchdog.AlarmNone {
 		g.calmed()
-		if j.Level == watchdog.Calm && g.guard.base.due(now) {
+		if g.guard.base.due(now, j.Level == watchdog.Calm) {
 			g.lookAtTable(ctx, true)
 		}
 		return
@@ -140,6 +140,9 @@ func (g *Governor) guardTurn(ctx context.Context) {
 	case g.guard.looking && j.Alarm == watchdog.AlarmKill && now.Sub(g.guard.asked) > surveyWait:
 		g.guard.asked = now
 		g.actOn(j, survey{lostMB: -1, silent: true})
+	case g.guard.base.empty():
+		// Without a look before, all that is large would count as grown.
+		g.lookAtTable(ctx, true)
 	case now.Before(g.guard.pause) && j.Alarm <= g.guard.paused:
 	default:
 		g.lookAtTable(ctx, false)

@@ -76,24 +76,38 @@ func (s sizes) since(was sizes) []grown {
 	return all[:min(len(all), grownMost)]
 }
 
-// calmEvery is how often the sizes are noted while nothing is wrong: 3 ms in 10 s
-// are 0.03 % of a core.
-const calmEvery = 10 * time.Second
+const (
+	// calmEvery is how often the sizes are noted while nothing is wrong: 3 ms in
+	// 10 s are 0.03 % of a core.
+	calmEvery = 10 * time.Second
+	// tightEvery is how often they are where little is left all the time, and
+	// nothing happens: what came an hour ago and has stayed as it is has not
+	// brought the machine to its end.
+	tightEvery = 5 * time.Minute
+)
 
 // baseline keeps what the processes had when the machine was last calm: who has
-// grown since then has brought it where it is, were it in a second or in an
-// hour. The look before the last one serves, since a fast hog may have grown by
-// half when the last one was taken.
+// grown since then has brought it where it is, were it in a second or in
+// minutes. The look before the last one serves, since a fast hog may have grown
+// by half when the last one was taken.
 type baseline struct{ last, before sizes }
 
 // calm notes a look that was taken while the machine was calm.
 func (b *baseline) calm(s sizes) { b.before, b.last = b.last, s }
 
 // due reports whether it is time for another look.
-func (b *baseline) due(now time.Time) bool { return now.Sub(b.last.at) >= calmEvery }
+func (b *baseline) due(now time.Time, calm bool) bool {
+	every := tightEvery
+	if calm {
+		every = calmEvery
+	}
+	return now.Sub(b.last.at) >= every
+}
 
-// was is what to compare with; without any look all that there is counts as
-// grown, which says who is large.
+// empty reports whether there was no look yet.
+func (b *baseline) empty() bool { return b.last.bytes == nil }
+
+// was is what to compare with.
 func (b *baseline) was() sizes {
 	if b.before.bytes != nil {
 		return b.before

@@ -91,12 +91,12 @@ func TestGrownSince(t *testing.T) {
 func TestBaseline(t *testing.T) {
 	var b baseline
 	now := time.Now()
-	if b.was().bytes != nil || !b.due(now) {
+	if b.was().bytes != nil || !b.due(now, false) || !b.empty() {
 		t.Error("there is a look before the first")
 	}
 	look := func(mb int64, at time.Time) { b.calm(sizes{at: at, availableMB: mb, bytes: map[int]int64{}}) }
 	look(1, now)
-	if b.was().availableMB != 1 || b.due(now.Add(calmEvery-1)) || !b.due(now.Add(calmEvery)) {
+	if b.was().availableMB != 1 || b.due(now.Add(calmEvery-1), true) || !b.due(now.Add(calmEvery), true) || b.due(now.Add(calmEvery), false) || b.empty() {
 		t.Errorf("after one look: %+v", b)
 	}
 	look(2, now.Add(calmEvery))

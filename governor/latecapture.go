@@ -29,9 +29,10 @@ func (g *Governor) captureLate(t tree, c choice, w watchdog.Judgement) {
 	g.noteCallers(j, &x)
 	l := g.o.Config.Resolve(MachineOf(g.guard.reading))
 	room := max((watchdog.MB(g.guard.reading.MemAvailable)-l.CriticalMB)/2, leastRoom)
-	cap := admission.Cap{MemoryMB: room, Why: fmt.Sprintf("it has %d MB already, and grows by no more than this", t.usedMB)}
+	swap := min(max(watchdog.MB(g.guard.reading.SwapFree), 0)/2, admission.SwapDefaultMB)
+	cap := admission.Cap{MemoryMB: room, SwapMB: swap, Why: fmt.Sprintf("it has %d MB already, and grows by no more than this", t.usedMB)}
 	r := g.aboutVictim(journal.CapturedLate, g.about(j), c, w)
-	r.MemoryCapMB = room
+	r.MemoryCapMB, r.SwapCapMB = room, swap
 	g.record(r)
 	g.jobs[j.id] = j
 	j.capMB = room
@@ -77,7 +78,7 @@ func (g *Governor) easeLate() {
 		}
 		want := j.memoryMB + max((m.AvailableMB-l.ReserveMB)/2, leastRoom)
 		if want >= j.capMB+max(leastRoom, j.capMB/4) {
-			j.want = admission.Cap{MemoryMB: want, SwapMB: 0, Why: fmt.Sprintf("%d MB are available", m.AvailableMB)}
+			j.want = admission.Cap{MemoryMB: want, SwapMB: j.swapMB, Why: fmt.Sprintf("%d MB are available", m.AvailableMB)}
 			g.recapJob(j)
 		}
 	}

@@ -75,7 +75,9 @@ func (g *Governor) placed(j *job, out outcome) {
 		g.drop(j, stepLeft)
 	case out.err != nil && g.isGone(j.root):
 		r.Event, r.Reason = journal.Left, "it was over before it could be placed"
-		g.record(r)
+		if !j.stopped {
+			g.record(r)
+		}
 		// Its kin is not: the first of those that waited is the job now.
 		waiting := j.waiting
 		j.waiting = nil

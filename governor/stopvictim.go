@@ -252,7 +252,7 @@ func (g *Governor) felled(out outcome) {
 		r.Event, r.ExitReason, r.Reason = journal.Failed, "", fmt.Sprintf("it could not be ended: %v", out.err)
 	}
 	j := g.jobs[out.order.jobID]
-	if j == nil || out.err != nil {
+	if j == nil || j.state == Placing || out.err != nil {
 		g.record(r)
 	}
 	if j != nil && out.err != nil {
