@@ -108,7 +108,10 @@ var settings = []setting{
 	},
 	{
 		key: "watch", field: func(c *Config) any { return &c.Watch },
-		about: []string{"Stop the newest job when the machine runs out of memory."},
+		about: []string{
+			"When the machine runs out of memory, stop who brought it there: what grew and",
+			"is no known command, a job over its promise, or else the newest job.",
+		},
 	},
 	{
 		key: "extra_heavy_patterns", field: func(c *Config) any { return &c.ExtraHeavyPatterns }, item: checkPattern,
