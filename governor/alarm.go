@@ -251,9 +251,8 @@ func (g *Governor) actOn(j watchdog.Judgement, v survey) {
 	switch {
 	case !g.acts():
 		g.wouldAct(j, c, v)
-	case g.guard.victim != nil && (c.deed != doStop || c.job != g.guard.victim.job):
-		// What was captured a moment ago is not in its scope yet, and somebody
-		// else is no better.
+	case g.guard.victim != nil && c.deed != doStop:
+		// What was captured a moment ago is not in its scope yet.
 	case c.job == "" && c.deed == doCapture:
 		g.captureLate(v.trees[c.tree], c, j)
 	case c.job == "":

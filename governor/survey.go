@@ -144,7 +144,8 @@ func (s *surveyor) kept(of members) map[string]string {
 
 // rootOf is the root of the tree that a process is part of, and why that must
 // not be touched. The walk ends below what is spared, and below what sits in
-// another place or is another user's: it only started this.
+// another place or group or is another user's: it only started this, as a
+// desktop's panel does.
 func (s *surveyor) rootOf(p *seenProcess) (root proc.Exec, why string) {
 	root = p.exec
 	if p.why != "" {
@@ -165,7 +166,7 @@ func (s *surveyor) rootOf(p *seenProcess) (root proc.Exec, why string) {
 			return root, "it runs inside a package manager"
 		}
 		people = people || q.why != "" && a.ID.PID > 1
-		climbing = climbing && q.why == "" && q.exec.UID == root.UID && q.exec.Cgroup == root.Cgroup
+		climbing = climbing && q.why == "" && q.exec.UID == root.UID && q.exec.Cgroup == root.Cgroup && q.exec.PGID == root.PGID
 		if climbing {
 			root = q.exec
 		}

@@ -27,6 +27,7 @@ func TestSurvey(t *testing.T) {
 			503, 503, "inside a package manager"},
 		{"as another user", []string{"501 ppid=100 uid=1001 -- ./a.out", "502 ppid=501 uid=1000 -- ./b.out"}, 502, 502, ""},
 		{"in another cgroup", []string{"501 ppid=100 -- ./a.out", "502 ppid=501 cgroup=/user.slice/user-1000.slice/session-9.scope -- ./b.out"}, 502, 502, ""},
+		{"of a group of its own", []string{"501 ppid=100 -- panel", "502 ppid=501 pgid=502 -- ./a.out", "503 ppid=502 -- ./worker"}, 503, 502, ""},
 		{"in a job", []string{"501 ppid=100 cgroup=/user.slice/headroom-npm-0123abcd.scope -- node"}, 501, 0, ""},
 		{"without systemd, below a shell", []string{"500 ppid=1 cgroup=/ -- ash", "501 ppid=500 -- ./a.out"}, 501, 501, ""},
 		{"without systemd, a service", []string{"501 ppid=1 cgroup=/ -- nginx", "502 ppid=501 -- worker"}, 502, 501, "taken for a service"},
