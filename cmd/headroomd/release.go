@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/headroomd/headroomd/governor/contain"
 	"github.com/headroomd/headroomd/governor/control"
 	"github.com/headroomd/headroomd/governor/journal"
+	"github.com/headroomd/headroomd/loader/proc"
 )
 
 const (
@@ -153,6 +155,9 @@ func (r release) tree() (string, error) {
 		r.root = root
 	}
 	dir := contain.OwnTree(r.root, r.uid)
+	if own, err := proc.NewFS("/proc").Cgroup(os.Getpid()); err == nil && r.uid != 0 {
+		dir = cmp.Or(contain.DelegatedTree(r.root, own), dir)
+	}
 	if _, err := os.Stat(dir); err != nil {
 		if os.IsNotExist(err) {
 			err = nil

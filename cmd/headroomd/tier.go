@@ -64,34 +64,71 @@ func (g *guarded) Close() error {
 	return err
 }
 
-// openTier opens the tier that was asked for, or the best one there is.
+// openTier opens the tier that was asked for, or the best one there is. Why it
+// is not a better one is part of what status says.
 func openTier(ctx context.Context, want string, fs proc.FS, log *slog.Logger) (tier, error) {
 	if want == "none" {
 		return noTier(fs, "none was asked for"), nil
 	}
-	if want == "cgroupfs" {
-		return tier{}, errors.New("contain = cgroupfs is not in this version; auto, systemd and none are")
-	}
-	mount := contain.Probe("").CgroupRoot
-	s, err := contain.NewSystemd(ctx, contain.SystemdOptions{FS: fs, CgroupRoot: mount, Log: log})
-	if err == nil {
-		if err = s.Trial(ctx); err != nil {
-			err = errors.Join(err, s.Close())
+	var reasons []string
+	for _, open := range []struct {
+		name string
+		with func(context.Context, proc.FS, *slog.Logger) (tier, error)
+	}{{"systemd", systemdTier}, {"cgroupfs", cgroupfsTier}} {
+		if want != "auto" && want != open.name {
+			continue
+		}
+		t, err := open.with(ctx, fs, log)
+		switch {
+		case err == nil:
+			if len(reasons) > 0 {
+				t.status.Why += "; not better: " + strings.Join(reasons, "; ")
+			}
+			return t, nil
+		case want == open.name:
+			return tier{}, fmt.Errorf("contain = %s: %w", want, err)
+		case errors.Is(err, errors.ErrUnsupported):
+			reasons = append(reasons, open.name+": "+plainReason(err))
+		default:
+			// Not what is missing but what went wrong: the guard goes on without, says
+			// so, and a restart tries again.
+			log.Error("open containment", "tier", open.name, "err", err)
+			reasons = append(reasons, open.name+": "+err.Error())
 		}
 	}
-	switch {
-	case err == nil:
-	case want == "systemd":
-		return tier{}, fmt.Errorf("contain = systemd: %w", err)
-	case errors.Is(err, errors.ErrUnsupported):
-		return noTier(fs, plainReason(err)), nil
-	default:
-		// Not what is missing but what went wrong: the guard goes on without, says
-		// so, and a restart tries again.
-		log.Error("open containment", "err", err)
-		return noTier(fs, err.Error()), nil
+	return noTier(fs, strings.Join(reasons, "; ")), nil
+}
+
+// opened is a tier before its first job.
+type opened interface {
+	contain.Tier
+	Trial(context.Context) error
+}
+
+func systemdTier(ctx context.Context, fs proc.FS, log *slog.Logger) (tier, error) {
+	mount := contain.Probe("").CgroupRoot
+	s, err := contain.NewSystemd(ctx, contain.SystemdOptions{FS: fs, CgroupRoot: mount, Log: log})
+	if err != nil {
+		return tier{}, err
 	}
-	status := governor.ContainStatus{Name: "systemd", Why: s.Describe(), MemoryController: s.MemoryController(),
+	return tried(ctx, "systemd", s, mount, fs)
+}
+
+func cgroupfsTier(ctx context.Context, fs proc.FS, log *slog.Logger) (tier, error) {
+	c, err := contain.NewCgroupfs(ctx, contain.CgroupfsOptions{FS: fs, Log: log})
+	if err != nil {
+		return tier{}, err
+	}
+	return tried(ctx, "cgroupfs", c, contain.Probe("").CgroupRoot, fs)
+}
+
+// tried proves a tier by a trial, and has what the kernel does not enforce kept
+// by measuring.
+func tried(ctx context.Context, name string, s opened, mount string, fs proc.FS) (tier, error) {
+	if err := s.Trial(ctx); err != nil {
+		return tier{}, errors.Join(err, s.Close())
+	}
+	status := governor.ContainStatus{Name: name, Why: s.Describe(), MemoryController: s.MemoryController(),
 		Catch: true, CatchWhy: "processes stand still while they are placed"}
 	if os.Geteuid() != 0 {
 		status.Catch, status.CatchWhy = false, "only root may stop other processes by ptrace"

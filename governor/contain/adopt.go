@@ -116,7 +116,7 @@ func (s *Systemd) adopt(ctx context.Context, o Origin, keepFrozen bool) (Scope, 
 
 // oldest is the process that has run longest; a placeholder of a former run
 // that is about to die is none.
-func (s *Systemd) oldest(procs []int) (oldest proc.Exec, members int) {
+func (s *scopes) oldest(procs []int) (oldest proc.Exec, members int) {
 	for _, pid := range procs {
 		if argv, err := s.fs.Cmdline(pid); err == nil && len(argv) > 0 && argv[0] == placeholderName {
 			continue

@@ -15,7 +15,7 @@ import (
 // does a stop signal, until it is thawed (see Signals). A process that was stopped before it
 // was frozen stays in state T, which its shell has been told of; SIGCONT then
 // leaves it frozen, without an instruction in between.
-func (s *Systemd) Freeze(sc Scope) error {
+func (s *scopes) Freeze(sc Scope) error {
 	if err := s.sameCgroup(sc); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *Systemd) Freeze(sc Scope) error {
 }
 
 // Thaw lets a frozen scope go. A scope that is gone needs no thawing.
-func (s *Systemd) Thaw(sc Scope) error {
+func (s *scopes) Thaw(sc Scope) error {
 	if err := s.cg.freeze(sc.Cgroup, false); err != nil && !gone(err) {
 		return fmt.Errorf("thaw %q: %w", sc.Unit, err)
 	}
@@ -35,7 +35,7 @@ func (s *Systemd) Thaw(sc Scope) error {
 
 // freezePlaced makes sure that the scope of a job that is to wait is frozen, or notes
 // why it is not: then the job simply runs.
-func (s *Systemd) freezePlaced(sc *Scope, seen arrival) arrival {
+func (s *scopes) freezePlaced(sc *Scope, seen arrival) arrival {
 	if seen.at == "" {
 		// The manager was done before anybody looked.
 		seen = arrival{at: sc.Cgroup, err: s.cg.freeze(sc.Cgroup, true)}
@@ -54,7 +54,7 @@ func (s *Systemd) freezePlaced(sc *Scope, seen arrival) arrival {
 }
 
 // letGo thaws what was frozen for a placing that failed.
-func (s *Systemd) letGo(seen arrival) {
+func (s *scopes) letGo(seen arrival) {
 	if !seen.frozen {
 		return
 	}

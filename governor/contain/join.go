@@ -14,7 +14,7 @@ import (
 // descendants that sit where it sat. The caller has looked at its origin. A
 // process that ended meanwhile is not counted; ErrNoScope says that the scope
 // has ended.
-func (s *Systemd) Join(ctx context.Context, sc Scope, x proc.Exec, tree bool) (moved int, err error) {
+func (s *scopes) Join(ctx context.Context, sc Scope, x proc.Exec, tree bool) (moved int, err error) {
 	if x.ID.PID <= 1 {
 		return 0, fmt.Errorf("join pid %d: not a process to be moved", x.ID.PID)
 	}
@@ -43,7 +43,7 @@ func (s *Systemd) Join(ctx context.Context, sc Scope, x proc.Exec, tree bool) (m
 	return moved + more, err
 }
 
-func (s *Systemd) attach(cgroup string, pid int) error {
+func (s *scopes) attach(cgroup string, pid int) error {
 	if err := s.adjust(pid); err != nil && !gone(err) {
 		s.log.Debug("oom_score_adj", "pid", pid, "err", err)
 	}
@@ -53,7 +53,7 @@ func (s *Systemd) attach(cgroup string, pid int) error {
 // below lists the descendants of a process that sit in the same cgroup as it.
 // What is elsewhere (a container, a session opened by su) was put there on
 // purpose.
-func (s *Systemd) below(pid int, cgroup string) ([]int, error) {
+func (s *scopes) below(pid int, cgroup string) ([]int, error) {
 	ids, err := s.fs.Descendants(pid)
 	if err != nil && !isGone(err) {
 		return nil, fmt.Errorf("descendants of %d: %w", pid, err)
@@ -74,7 +74,7 @@ const walks = 10
 
 // moveBelow moves the descendants of a process until a walk finds none that
 // is still in the cgroup that it came from.
-func (s *Systemd) moveBelow(sc Scope, pid int, from string) (moved int, err error) {
+func (s *scopes) moveBelow(sc Scope, pid int, from string) (moved int, err error) {
 	for range walks {
 		pids, err := s.below(pid, from)
 		if err != nil {

@@ -34,7 +34,7 @@ var endSignals = proc.SetOf(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM
 // Signals reads what waits for the members of a scope: 2 files of /proc for
 // each. Ctrl-Z and kill address a process as a whole; what somebody sends to
 // one thread of many is seen for the first thread alone.
-func (s *Systemd) Signals(sc Scope) Signals {
+func (s *scopes) Signals(sc Scope) Signals {
 	if err := s.sameCgroup(sc); err != nil {
 		return Signals{Empty: errors.Is(err, ErrNoScope)}
 	}
@@ -70,7 +70,7 @@ func (s *Systemd) Signals(sc Scope) Signals {
 
 // members lists the processes of a scope and of what is below it, without the
 // placeholder, and never the governor itself.
-func (s *Systemd) members(sc Scope) ([]int, error) {
+func (s *scopes) members(sc Scope) ([]int, error) {
 	procs, err := s.cg.allProcs(sc.Cgroup)
 	return without(without(procs, sc.Placeholder.PID), os.Getpid()), err
 }

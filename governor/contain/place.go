@@ -154,7 +154,7 @@ func (s *Systemd) checkSpec(spec Spec) error {
 }
 
 // same checks that a pid is still the process that was meant.
-func (s *Systemd) same(id proc.ID) error {
+func (s *scopes) same(id proc.ID) error {
 	st, err := s.fs.Stat(id.PID)
 	if err != nil {
 		return fmt.Errorf("place pid %d: %w", id.PID, err)

@@ -13,7 +13,7 @@ import (
 // findScope learns where the scope is from where the processes are: systemd
 // accepts limits that no controller enforces and moves what sits in another
 // unit without complaint, so its answers are not asked for.
-func (s *Systemd) findScope(sc *Scope) error {
+func (s *scopes) findScope(sc *Scope) error {
 	for _, id := range []proc.ID{sc.Placeholder, sc.Main} {
 		if id.PID <= 0 {
 			continue
@@ -40,7 +40,7 @@ func (s *Systemd) findScope(sc *Scope) error {
 
 // readPlaces counts who is in the scope. A main process that ended before it
 // was moved leaves a scope for nobody, unless descendants were moved.
-func (s *Systemd) readPlaces(sc *Scope, o Origin) error {
+func (s *scopes) readPlaces(sc *Scope, o Origin) error {
 	where := ParseOrigin(sc.Cgroup)
 	if where.Manager != o.Manager || where.Slice != o.Slice {
 		sc.Notes = append(sc.Notes, fmt.Sprintf("the scope is %q, asked for below %s of the %s manager", sc.Cgroup, o.Slice, o.Manager))
@@ -72,7 +72,7 @@ func (s *Systemd) readPlaces(sc *Scope, o Origin) error {
 }
 
 // readLimits reads what is in force and notes what differs from want.
-func (s *Systemd) readLimits(sc *Scope, want Limits) {
+func (s *scopes) readLimits(sc *Scope, want Limits) {
 	var err error
 	sc.MemoryMax, err = s.cg.limit(sc.Cgroup, "memory.max")
 	sc.MemoryController = err == nil
@@ -112,7 +112,7 @@ func without(pids []int, drop int) []int {
 }
 
 // Usage is one reading of a scope; what is not there is -1.
-func (s *Systemd) Usage(sc Scope) Usage {
+func (s *scopes) Usage(sc Scope) Usage {
 	if err := s.sameCgroup(sc); err != nil {
 		u := noUsage()
 		u.Gone = true
@@ -128,7 +128,7 @@ func (s *Systemd) Usage(sc Scope) Usage {
 // as it was, "" if nothing.
 //
 // It goes through the whole process table: 10-40 us a process.
-func (s *Systemd) Check(ctx context.Context, sc Scope) (escaped []int, note string) {
+func (s *scopes) Check(ctx context.Context, sc Scope) (escaped []int, note string) {
 	s.hold.reap()
 	if err := s.sameCgroup(sc); err != nil {
 		return nil, err.Error()
@@ -160,7 +160,7 @@ func (s *Systemd) Check(ctx context.Context, sc Scope) (escaped []int, note stri
 }
 
 // escaped follows the children of the members, outside the scope too.
-func (s *Systemd) escaped(ctx context.Context, sc Scope, member map[int]bool) ([]int, error) {
+func (s *scopes) escaped(ctx context.Context, sc Scope, member map[int]bool) ([]int, error) {
 	all, err := s.fs.List()
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -219,7 +219,7 @@ func (s *Systemd) SetLimits(ctx context.Context, sc Scope, l Limits) (Scope, err
 
 // Release ends the placeholders of a job that is over; the scope then goes by
 // itself. What else is in it is let go and stays.
-func (s *Systemd) Release(_ context.Context, sc Scope) error {
+func (s *scopes) Release(_ context.Context, sc Scope) error {
 	err := s.Thaw(sc)
 	s.hold.stop(sc.Placeholder)
 	s.hold.stop(sc.OriginHolder)

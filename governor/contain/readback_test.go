@@ -94,7 +94,7 @@ func TestReadLimits(t *testing.T) {
 		{"nothing asked", "max", "4096", Limits{}, Scope{MemoryMax: Infinity, MemorySwapMax: 4096, MemoryController: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &Systemd{cg: cgroups{t.TempDir()}}
+			s := &scopes{cg: cgroups{t.TempDir()}}
 			for name, text := range map[string]string{"memory.max": c.max, "memory.swap.max": c.swap} {
 				if text != "-" {
 					os.WriteFile(filepath.Join(s.cg.root, name), []byte(text+"\n"), 0o644)

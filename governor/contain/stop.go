@@ -31,7 +31,7 @@ const (
 // with it the counters, comes last. A scope that is gone is stopped. It takes
 // the grace and some 15 s at most; the end of ctx cuts the grace short, and
 // nothing is killed then. Whatever happens, nothing stays frozen.
-func (s *Systemd) Stop(ctx context.Context, sc Scope, grace time.Duration) error {
+func (s *scopes) Stop(ctx context.Context, sc Scope, grace time.Duration) error {
 	if err := s.sameCgroup(sc); err != nil {
 		if errors.Is(err, ErrNoScope) {
 			return nil
@@ -68,7 +68,7 @@ func (s *Systemd) Stop(ctx context.Context, sc Scope, grace time.Duration) error
 var errStuck = errors.New("killed and still there")
 
 // killFrozen kills the members while none of them can fork.
-func (s *Systemd) killFrozen(sc Scope) error {
+func (s *scopes) killFrozen(sc Scope) error {
 	if err := s.cg.freeze(sc.Cgroup, true); err != nil {
 		s.log.Debug("freeze to kill", "unit", sc.Unit, "err", err)
 	}
@@ -77,7 +77,7 @@ func (s *Systemd) killFrozen(sc Scope) error {
 }
 
 // signal sends signals to every member.
-func (s *Systemd) signal(sc Scope, signals ...unix.Signal) {
+func (s *scopes) signal(sc Scope, signals ...unix.Signal) {
 	members, _ := s.members(sc)
 	for _, pid := range members {
 		if err := s.send(sc.Cgroup, pid, signals...); err != nil && !isGone(err) {
@@ -87,7 +87,7 @@ func (s *Systemd) signal(sc Scope, signals ...unix.Signal) {
 }
 
 // emptied waits until a scope has no member; false if it still has after d.
-func (s *Systemd) emptied(ctx context.Context, sc Scope, d time.Duration) bool {
+func (s *scopes) emptied(ctx context.Context, sc Scope, d time.Duration) bool {
 	end := time.NewTimer(d)
 	defer end.Stop()
 	tick := time.NewTicker(stopEach)

@@ -7,13 +7,10 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -41,25 +38,14 @@ type SystemdOptions struct {
 	uid int // who this governor is; set by NewSystemd, so that a test is root
 }
 
-// placeholders is what Systemd needs of a keeper.
-type placeholders interface {
-	start(uid uint32, cgroup *os.File) (proc.ID, error)
-	stop(proc.ID)
-	reap()
-	close()
-}
-
 // Systemd places jobs in transient scopes. Its methods may be called from
 // several goroutines; those with a context may wait for a manager.
 //
 // Its placeholders live until Release or Close; a Systemd that is not closed
 // keeps one thread.
 type Systemd struct {
-	fs   proc.FS
-	cg   cgroups
-	log  *slog.Logger
+	scopes
 	dial func(ctx context.Context, manager string) (Bus, error)
-	hold placeholders
 	self string  // the unit that the governor runs in
 	user *ofUser // nil: root, who asks pid 1
 
@@ -67,11 +53,6 @@ type Systemd struct {
 	managers map[string]*manager
 	facts    map[factKey]unitFacts
 	memory   bool
-
-	// What a directory cannot imitate: a test puts its own here.
-	adjust func(pid int) error                // raises oom_score_adj
-	move   func(cgroup string, pid int) error // writes cgroup.procs
-	send   func(cgroup string, pid int, signals ...unix.Signal) error
 }
 
 // NewSystemd connects to the system manager. The error wraps
@@ -101,15 +82,11 @@ func newSystemd(ctx context.Context, o SystemdOptions, hold placeholders) (*Syst
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Systemd{
-		fs: o.FS, cg: cgroups{o.CgroupRoot}, log: o.Log, dial: o.Dial, hold: hold,
+		scopes: newScopes(o.FS, o.CgroupRoot, o.Log, hold), dial: o.Dial,
 		managers: make(map[string]*manager),
 		facts:    make(map[factKey]unitFacts),
 		memory:   memoryController(cgroups{o.CgroupRoot}) == nil,
-		adjust:   raiseOOMScore,
 		user:     userOf(o.uid),
-		send: func(cgroup string, pid int, signals ...unix.Signal) error {
-			return sendTo(o.FS, cgroup, pid, signals...)
-		},
 	}
 	s.move = s.moveAs
 	if s.dial == nil {
@@ -187,27 +164,6 @@ func (s *Systemd) Describe() string {
 
 // MemoryController reports whether the kernel enforces memory.max here.
 func (s *Systemd) MemoryController() bool { return s.memory }
-
-// sameCgroup refuses a scope whose cgroup is gone, or is another's of the same
-// name by now.
-func (s *Systemd) sameCgroup(sc Scope) error {
-	if !IsScopeName(path.Base(sc.Cgroup)) {
-		return fmt.Errorf("%q is no cgroup of a job", sc.Cgroup)
-	}
-	id, err := s.cg.id(sc.Cgroup)
-	switch {
-	case err != nil && gone(err):
-		return fmt.Errorf("%q: %w", sc.Unit, ErrNoScope)
-	case err != nil:
-		return err
-	case sc.CgroupID != 0 && id != sc.CgroupID:
-		return fmt.Errorf("%q was replaced by another of its name: %w", sc.Unit, ErrNoScope)
-	}
-	return nil
-}
-
-// ErrNoScope says that a scope has ended.
-var ErrNoScope = errors.New("the scope is gone")
 
 // Close ends all placeholders and connections. Scopes in which something
 // still runs stay, with their limits.
