@@ -132,6 +132,9 @@ func sendTo(fs proc.FS, cgroup string, pid int, signals ...unix.Signal) error {
 		if err := h.Signal(sig); err != nil {
 			return err
 		}
+		if sig == unix.SIGKILL {
+			_ = h.Reap() // its memory is why it is killed, as often as not
+		}
 	}
 	return nil
 }
