@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -52,11 +53,15 @@ func StartBox(t testing.TB) *Box {
 		}
 		return ""
 	})
+	// The tests' own process is protected from the kernel.
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", b.PID), []byte("0"), 0); err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
 // Start runs a line in the background of the container's shell, and returns the
-// pid of what it ran.
+// pid of what it ran. It is killed at the end of the test.
 func (b *Box) Start(line string) int {
 	b.t.Helper()
 	note, err := os.CreateTemp("", "box-")
@@ -73,6 +78,12 @@ func (b *Box) Start(line string) int {
 			return "the container's shell did not start " + line
 		}
 		return ""
+	})
+	start := startOf(pid)
+	b.t.Cleanup(func() {
+		if start != "" && startOf(pid) == start {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
 	})
 	return pid
 }
