@@ -37,7 +37,7 @@ var Groups = []Group{
 		Name: "pi", Prefix: "Pi", KernelArg: []string{"cgroup_disable=memory", "psi=0"}, Timeout: 20 * time.Minute,
 		Elsewhere: []string{"TestPiHog"},
 	},
-	{Name: "main", Timeout: 50 * time.Minute, Elsewhere: []string{"TestMachine", "TestNpmTest"}},
+	{Name: "main", Timeout: 50 * time.Minute, Elsewhere: []string{"TestMachine", "TestNpmTest", "TestUserHog"}},
 }
 
 // Suites are the Debian releases that the tests know; the first has them all.
