@@ -231,7 +231,8 @@ func (g *Governor) note(j *job, u contain.Usage) {
 	r.Event, r.OOMKills, r.MemoryCapMB, r.SwapCapMB, r.PeakMB = journal.OOMKill, u.OOMKills, j.capMB, j.swapMB, j.peakMB
 	r.Reason = "it outgrew its cap and the kernel killed its largest process"
 	if j.scope.SoftCap {
-		r.Soft, r.Reason = true, softReason(u.SoftKill)
+		// A cap that was changed is in force before the loop hears of it.
+		r.Soft, r.Reason, r.MemoryCapMB = true, softReason(u.SoftKill), u.SoftKill.Cap>>20
 	}
 	if j.remedy != "" {
 		r.Notes = []string{j.remedy}
