@@ -27,16 +27,6 @@ func neverOf(t *testing.T, name string, pid int) never {
 	return never{name: name, pid: pid, cgroup: CgroupOf(pid), score: oomScore(t, pid), start: startOf(pid)}
 }
 
-// startOf is field 22 of /proc/PID/stat.
-func startOf(pid int) string {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
-	if len(fields) < 20 {
-		return ""
-	}
-	return fields[19]
-}
-
 // check says what was done to the process.
 func (n never) check() (amiss []string) {
 	add := func(format string, args ...any) { amiss = append(amiss, fmt.Sprintf(format, args...)) }

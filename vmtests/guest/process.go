@@ -88,3 +88,13 @@ func Tracer(pid int) int {
 	}
 	return 0
 }
+
+// startOf is field 22 of /proc/PID/stat.
+func startOf(pid int) string {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
+}
