@@ -57,6 +57,9 @@ func (g *Governor) stopVictim(j *job, c choice, w watchdog.Judgement) {
 	j.endedReason = "stopped by the watchdog: " + g.leftWords(available) + c.why
 	j.note = text
 	g.say(j, note.Stopped, text)
+	if j.run != nil { // its last word may come too late for who asked
+		j.run.tell(j.askerOf(RunPlaced), false)
+	}
 	g.guard.done.Stopped++
 	g.awaitVictim(&victim{job: j.id, root: j.root, usedMB: c.usedMB})
 	if j.stands() {
