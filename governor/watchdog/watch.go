@@ -61,6 +61,9 @@ const (
 	// allocation not to be a trend, short enough for 1 GB at 500 MB/s.
 	slopeOver = 400 * time.Millisecond
 
+	// leastFall is the slope, in bytes a second, that is no fall any more.
+	leastFall = 1 << 20
+
 	// mostGrace is for a victim on a machine that is not getting worse.
 	mostGrace = 5 * time.Second
 
@@ -137,8 +140,8 @@ func (w *Watch) learn(room int64, now time.Time) {
 	if rate < 0 {
 		w.falls++
 		w.fastest = max(w.fastest, -rate)
-	} else {
-		w.falls = 0
+	} else if rate > 0 {
+		w.falls = 0 // nothing lost says nothing: memory is taken in steps
 	}
 	// What was seen once does not count for ever: half of it after a minute.
 	w.fastest *= math.Exp2(-dt / 60)
@@ -148,6 +151,9 @@ func (w *Watch) learn(room int64, now time.Time) {
 	}
 	part := 1 - math.Exp(-dt/slopeOver.Seconds())
 	w.slope += part * (rate - w.slope)
+	if w.slope > -leastFall {
+		w.falls = 0
+	}
 }
 
 // alarm is raised by two readings in a row, so that a dip which is over at once
