@@ -9,15 +9,21 @@ import (
 )
 
 // Group is the guest tests that share one boot. A test belongs to the first
-// group whose prefix its name has after "Test"; the last group takes the rest.
+// group of whose prefixes its name has one after "Test"; the last group takes
+// the rest.
 type Group struct {
 	Name      string
-	Prefix    string
+	Prefixes  []string
 	Faults    bool          // needs a daemon with fault points
 	Init      bool          // busybox is pid 1: no systemd, no logind, no D-Bus
 	SlowDisk  bool          // the root disk is as slow as an SD card
 	KernelArg []string      // words on the kernel's command line
 	Timeout   time.Duration // of the tests, after the boot
+
+	// Beside says that its tests wait for what is to happen and compare no
+	// times: its machine may run beside another one. What a guest waits for
+	// leaves half of the host idle.
+	Beside bool
 
 	// Elsewhere are the tests that also run on the other suites: what differs
 	// between kernels and between managers, and no more. Each suite costs a boot
@@ -28,34 +34,40 @@ type Group struct {
 // Groups in the order in which they are looked through. They are booted in the
 // opposite order, so that what everybody needs fails first.
 var Groups = []Group{
-	{Name: "faults", Prefix: "Fault", Faults: true, Timeout: 30 * time.Minute},
-	{Name: "survive", Prefix: "Survive", SlowDisk: true, Timeout: 30 * time.Minute},
-	{Name: "queue", Prefix: "Queue", Timeout: 30 * time.Minute},
-	{Name: "init", Prefix: "Init", Init: true, Timeout: 20 * time.Minute},
+	{Name: "faults", Prefixes: []string{"Fault"}, Faults: true, Timeout: 30 * time.Minute},
+	{Name: "survive", Prefixes: []string{"Survive"}, SlowDisk: true, Timeout: 30 * time.Minute},
+	{Name: "init", Prefixes: []string{"Init"}, Init: true, Beside: true, Timeout: 25 * time.Minute},
 	{
 		// A stock Raspberry Pi OS: no memory controller, no PSI.
-		Name: "pi", Prefix: "Pi", KernelArg: []string{"cgroup_disable=memory", "psi=0"}, Timeout: 20 * time.Minute,
+		Name: "pi", Prefixes: []string{"Pi"}, KernelArg: []string{"cgroup_disable=memory", "psi=0"}, Beside: true, Timeout: 25 * time.Minute,
 		Elsewhere: []string{"TestPiHog"},
 	},
-	{Name: "main", Timeout: 50 * time.Minute, Elsewhere: []string{"TestMachine", "TestNpmTest", "TestUserHog"}},
+	{
+		Name: "reach", Prefixes: []string{"Container", "Doctor", "Never", "Note", "OOMScore", "Score", "Selftest", "User", "Watch"},
+		Beside: true, Timeout: 30 * time.Minute,
+	},
+	{Name: "queue", Prefixes: []string{"Queue"}, Beside: true, Timeout: 40 * time.Minute},
+	{Name: "main", Timeout: 50 * time.Minute, Elsewhere: []string{"TestMachine", "TestNpmTest", "TestUserHog", "TestSelftest"}},
 }
 
 // Suites are the Debian releases that the tests know; the first has them all.
 var Suites = []string{"trixie", "bookworm", "bullseye"}
 
-// on is the group as it is on a suite: whole on the first, and on the others
-// those of its tests that may go otherwise there.
-func (g Group) on(suite string, names []string) []string {
+// on is the group as it is on a suite: its own tests on the first, and on the
+// others those of all that may go otherwise there.
+func (g Group) on(suite string, own, all []string) []string {
 	if suite == Suites[0] {
-		return names
+		return own
 	}
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(g.Elsewhere, name) })
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !slices.Contains(g.Elsewhere, name) })
 }
 
 func groupOf(test string) Group {
 	for _, g := range Groups {
-		if strings.HasPrefix(test, "Test"+g.Prefix) {
-			return g
+		for _, prefix := range g.Prefixes {
+			if strings.HasPrefix(test, "Test"+prefix) {
+				return g
+			}
 		}
 	}
 	return Groups[len(Groups)-1]

@@ -2,6 +2,7 @@ package vmtests
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,6 +43,24 @@ func TestEveryTestHasOneGroup(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("%s is in %d groups", name, n)
+		}
+	}
+}
+
+func TestGroupElsewhere(t *testing.T) {
+	g := Group{Elsewhere: []string{"TestB", "TestC"}}
+	all := []string{"TestA", "TestB", "TestC"}
+	if got := g.on("trixie", []string{"TestA"}, all); !slices.Equal(got, []string{"TestA"}) {
+		t.Errorf("on the first suite: %q", got)
+	}
+	if got := g.on("bullseye", []string{"TestA"}, all); !slices.Equal(got, []string{"TestB", "TestC"}) {
+		t.Errorf("on another: %q", got)
+	}
+	for _, g := range Groups {
+		for _, name := range g.Elsewhere {
+			if !strings.HasPrefix(name, "Test") {
+				t.Errorf("%s: %q is no test's name", g.Name, name)
+			}
 		}
 	}
 }

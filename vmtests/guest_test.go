@@ -64,13 +64,18 @@ func testSuite(t *testing.T, module, suite string, tests []string) {
 			t.Fatal(err)
 		}
 		if pattern == "" {
-			selected = g.on(suite, selected)
+			selected = g.on(suite, selected, tests)
 		}
 		if len(selected) == 0 || len(only) > 0 && !slices.Contains(only, g.Name) {
 			continue
 		}
 		booted++
-		t.Run(g.Name, func(t *testing.T) { testGroup(t, module, image, g, selected) })
+		t.Run(g.Name, func(t *testing.T) {
+			if g.Beside || suite != Suites[0] {
+				t.Parallel()
+			}
+			testGroup(t, module, image, g, selected)
+		})
 	}
 	if booted == 0 {
 		t.Errorf("HEADROOM_VM_RUN and HEADROOM_VM_GROUP leave no test of %q", tests)

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,7 @@ func TestContain(t *testing.T) {
 	t.Cleanup(func() { systemctl(t, "reset-failed") })
 	for _, name := range names {
 		t.Run(strings.TrimPrefix(name, "TestVM"), func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^"+name+"$", "-test.v")
+			cmd := exec.CommandContext(t.Context(), binary, "-test.run", "^"+name+"$", "-test.v", fmt.Sprintf("-test.short=%v", testing.Short()))
 			cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "HEADROOM_IN_VM=1")
 			out, err := cmd.CombinedOutput()
 			if err != nil || strings.Contains(string(out), "--- SKIP") {
