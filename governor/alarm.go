@@ -298,7 +298,8 @@ const mostNotes = 6
 
 // named reports whether the process that a note begins with has one already.
 func named(notes []string, words string) bool {
-	who, _, _ := strings.Cut(words, ")")
+	who, _, _ := strings.Cut(words, ") ")
+	who += ") "
 	for _, n := range notes {
 		if strings.HasPrefix(n, who) {
 			return true

@@ -115,8 +115,8 @@ type WatchCounts struct {
 	Stopped  int `json:"stopped"`  // jobs and trees
 }
 
-// guardStatus is the guard as status shows it.
-func (g *Governor) guardStatus() WatchStatus {
+// watchStatus is the guard as status shows it.
+func (g *Governor) watchStatus() WatchStatus {
 	j := g.guard.now
 	s := WatchStatus{On: g.watches(), Level: j.Level.String(), Alarm: j.Alarm.String(), UntilCriticalS: -1,
 		LookAwayMS: milliseconds(j.LookAway), Why: j.Why, Counts: g.guard.done}

@@ -87,7 +87,7 @@ func (g *Governor) view() Snapshot {
 	s := Snapshot{
 		Version: g.o.Version, Time: time.Now(), PID: syscall.Getpid(), Since: g.since,
 		Mode: g.o.Config.Mode, Scope: "user", Source: g.o.Sight.Status(), Contain: g.o.Contain,
-		Jobs: []JobStatus{}, Queue: []JobStatus{}, Recent: append([]JobStatus{}, g.recent...), Self: g.self(), Watch: g.guardStatus(),
+		Jobs: []JobStatus{}, Queue: []JobStatus{}, Recent: append([]JobStatus{}, g.recent...), Self: g.self(), Watch: g.watchStatus(),
 	}
 	if g.o.Machine {
 		s.Scope = "machine"
