@@ -178,7 +178,7 @@ func TestContainerMachine(t *testing.T) {
 	InVM(t)
 	hog := InstallC(t, "pi", "hog", "box/make")
 	d := Daemon{}.Start(t)
-	cmd := exec.Command("systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--machine=tiny", "--register=no",
+	cmd := exec.Command("systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--machine=tiny", "--register=no", "--oom-score-adjust=0",
 		"--private-network", "--bind-ro="+hog+":/opt/make", "--console=pipe", "/opt/make", "4", "hold")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
