@@ -28,6 +28,7 @@ func TestContainer(t *testing.T) {
 		box.stays("observed", "max", 2*time.Second)
 		untouched(t, pid, box.Cgroup, 0)
 		syscall.Kill(pid, syscall.SIGKILL)
+		machineIsOne(t, d, hog)
 	})
 	// A small grant has the hog killed after seconds and not minutes.
 	WriteConfig(t, "contain_containers = \"cap\"\njob_memory_max_mb = 64\nswap_mb = 16\n")
@@ -173,11 +174,9 @@ func oomScore(t *testing.T, pid int) int {
 	return n
 }
 
-// TestContainerMachine: a machine that systemd-nspawn started is one.
-func TestContainerMachine(t *testing.T) {
-	InVM(t)
-	hog := InstallC(t, "pi", "hog", "box/make")
-	d := Daemon{}.Start(t)
+// machineIsOne: a machine that systemd-nspawn started is a container.
+func machineIsOne(t *testing.T, d *Daemon, hog string) {
+	before := len(d.Events())
 	cmd := exec.Command("systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--machine=tiny", "--register=no", "--oom-score-adjust=0",
 		"--private-network", "--bind-ro="+hog+":/opt/make", "--console=pipe", "/opt/make", "4", "hold")
 	cmd.Stderr = os.Stderr
@@ -193,7 +192,7 @@ func TestContainerMachine(t *testing.T) {
 		syscall.Kill(cmd.Process.Pid, syscall.SIGTERM)
 		cmd.Wait()
 	})
-	left := d.Await("it is told", 0, func(e Event) bool { return e.Event == "left" && e.Container != "" })
+	left := d.Await("it is told", before, func(e Event) bool { return e.Event == "left" && e.Container == "nspawn tiny" })
 	inside = left.PID
 	t.Logf("told as %q in %q", left.Container, left.Origin)
 	untouched(t, left.PID, Cgroup(left.Origin), 0)
