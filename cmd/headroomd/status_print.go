@@ -20,6 +20,7 @@ func printStatus(w io.Writer, s governor.Snapshot) {
 		fmt.Fprintf(w, "headroomd %s is not running: nothing is watched or capped\n\n", journal.Escape(s.Version, 40))
 		field(w, "why", s.Source.Why)
 		field(w, "start it", "systemctl start headroomd, or make run")
+		field(w, "see also", "headroomd doctor: what this machine lacks, and the remedy")
 		printMemory(w, s)
 	} else {
 		fmt.Fprintf(w, "headroomd %s: %s, up %s, pid %d\n\n", journal.Escape(s.Version, 40), modeWords(s), age(s.Time.Sub(s.Since)), s.PID)

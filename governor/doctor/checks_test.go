@@ -50,6 +50,7 @@ func TestChecks(t *testing.T) {
 		{"a cloud's grub", "psi", noPSI.but(machine{"/etc/default/grub.d/50-cloudimg-settings.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n"}), Options{}, Fail, "in /etc/default/grub.d/50-cloudimg-settings.cfg"},
 		{"a grub that adds to it", "psi", noPSI.but(machine{"/etc/default/grub.d/kdump.cfg": "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT crashkernel=1G\"\n"}), Options{}, Fail, "in /etc/default/grub; then reboot"},
 		{"Fedora's grub", "psi", noPSI.but(machine{"/usr/sbin/update-grub": "gone", "/boot/grub2/grub.cfg": ""}), Options{}, Fail, "grub2-mkconfig -o /boot/grub2/grub.cfg"},
+		{"Arch's grub", "psi", noPSI.but(machine{"/usr/sbin/update-grub": "gone", "/boot/grub/grub.cfg": ""}), Options{}, Fail, "grub-mkconfig -o /boot/grub/grub.cfg"},
 		{"Armbian", "psi", noPSI.but(machine{"/etc/default/grub": "gone", "/boot/armbianEnv.txt": "extraargs=\n"}), Options{}, Fail, "add psi=1 to /boot/armbianEnv.txt, in its line extraargs="},
 		{"an unknown boot loader", "psi", noPSI.but(machine{"/etc/default/grub": "gone"}), Options{}, Fail, "your boot loader's settings"},
 		{"extlinux", "psi", noPSI.but(machine{"/etc/default/grub": "gone", "/boot/extlinux/extlinux.conf": "APPEND root=a"}), Options{}, Fail, "at the end of its APPEND line"},
@@ -133,6 +134,12 @@ func TestChecks(t *testing.T) {
 				t.Errorf("%s: %s\nwant %s: %s", c.State, words(c), tt.state, tt.says)
 			}
 		})
+	}
+}
+
+func TestFailed(t *testing.T) {
+	if Failed([]Check{{State: Warn}, {State: Unknown}, {State: NotApplicable}, {State: OK}}) || !Failed([]Check{{State: OK}, {State: Fail}}) {
+		t.Error("failed is what has a check that fails, and nothing else")
 	}
 }
 

@@ -40,6 +40,9 @@ func TestGuards(t *testing.T) {
 		{name: "earlyoom, the lower of both", machine: early(board, "-M", "204800", "-m", "3"), want: "earlyoom", at: 27},
 		{name: "earlyoom of root by hand", machine: board.process(9, "earlyoom", 0, "/user.slice/user-0.slice/session-1.scope", "/usr/local/bin/earlyoom", "earlyoom"), want: "earlyoom", at: 90, first: true},
 
+		{name: "earlyoom under OpenRC", machine: early(alpine.but(machine{"/proc/meminfo": meminfo(906, 0)})), want: "earlyoom", at: 90, first: true, says: []string{"rc-service earlyoom stop", "rc-update del earlyoom"}},
+		{name: "earlyoom as another unit", machine: board.process(9, "earlyoom", 0, "/system.slice/my-earlyoom.service", "/usr/bin/earlyoom", "earlyoom"), want: "earlyoom", at: 90, first: true, says: []string{"disable --now my-earlyoom"}},
+		{name: "earlyoom as an odd unit", machine: board.process(9, "earlyoom", 0, "/system.slice/a$(b).service", "/usr/bin/earlyoom", "earlyoom"), want: "earlyoom", at: 90, first: true, says: []string{"disable --now earlyoom"}},
 		{name: "a user's process of that name", machine: board.process(9, "earlyoom", 1000, "/user.slice/user-1000.slice/session-2.scope", "/usr/bin/earlyoom", "earlyoom")},
 		{name: "a user's service of that name", machine: board.process(9, "earlyoom", 1000, "/user.slice/user-1000.slice/user@1000.service/app.slice/earlyoom.service", "", "earlyoom")},
 		{name: "another service's process of that name", machine: board.process(9, "earlyoom", 33, "/system.slice/apache2.service", "", "earlyoom")},
