@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/headroomd/headroomd/governor"
@@ -123,6 +125,11 @@ func (l *local) place(ctx context.Context, grant admission.Cap) error {
 		t = noTier(proc.FS{}, err.Error())
 	}
 	defer t.backend.Close()
+	// Where the kernel enforces no cap, this process does, as long as it waits.
+	softCtx, stop := context.WithCancel(ctx)
+	var soft sync.WaitGroup
+	soft.Go(func() { t.soft.Run(softCtx) })
+	defer func() { stop(); soft.Wait() }()
 	if id, err := l.child.id(); err == nil {
 		_ = contain.RaiseTree(proc.FS{}, id) // with a scope or without
 	}
@@ -133,7 +140,7 @@ func (l *local) place(ctx context.Context, grant admission.Cap) error {
 	l.teller.started(l.result.MemoryCapMB, time.Now())
 	l.letRun()
 	end := l.child.await(nil)
-	if sc.Cgroup != "" {
+	if sc.Cgroup != "" || sc.SoftCap {
 		u := t.backend.Usage(sc)
 		l.result.OOMKilled = u.OOMKills > 0
 		l.result.PeakMB = max(u.Peak, 0) >> 20
@@ -147,8 +154,8 @@ func (l *local) place(ctx context.Context, grant admission.Cap) error {
 // scope places the child; the zero Scope is that of a command that runs where
 // it is.
 func (l *local) scope(ctx context.Context, t tier, grant admission.Cap) (contain.Scope, error) {
-	if t.status.Name == "none" || !l.config.Isolate {
-		return contain.Scope{}, fmt.Errorf("no scope can be had here (%s)", t.status.Why)
+	if !l.config.Isolate {
+		return contain.Scope{}, errors.New("isolate = false in the settings")
 	}
 	id, err := l.child.id()
 	if err != nil {
@@ -174,8 +181,11 @@ func (l *local) scope(ctx context.Context, t tier, grant admission.Cap) (contain
 	if err != nil {
 		return contain.Scope{}, err
 	}
-	l.result.Isolated, l.result.SwapCapMB = true, grant.SwapMB
-	if sc.MemoryController && sc.MemoryMax != contain.Infinity {
+	l.result.Isolated, l.result.SwapCapMB = sc.Cgroup != "", grant.SwapMB
+	if sc.Cgroup == "" {
+		l.result.Note = "it ran without a scope, and was measured: " + t.status.Why
+	}
+	if (sc.MemoryController || sc.SoftCap) && sc.MemoryMax != contain.Infinity {
 		l.result.MemoryCapMB = int64(sc.MemoryMax >> 20)
 	} else {
 		l.result.Note = "it ran in a scope without a cap: the memory controller is not there"
