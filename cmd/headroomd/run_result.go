@@ -20,7 +20,7 @@ type runResult struct {
 	Isolated    bool     `json:"isolated"`      // it ran in a scope of its own
 	PeakMB      int64    `json:"peak_mb"`       // 0: not known
 	Lightened   []string `json:"lightened"`     // what was changed in it
-	OOMKilled   bool     `json:"oom_killed"`    // the kernel killed something of it at its cap
+	OOMKilled   bool     `json:"oom_killed"`    // something of it was killed at its cap, by the kernel or by who measures
 	WaitedS     float64  `json:"waited_s"`
 	ExitCode    int      `json:"exit_code"`
 	Note        string   `json:"note"` // what to know, and to try; "" when all went well
@@ -63,7 +63,7 @@ func (r *runResult) conclude(err error) {
 	if !r.OOMKilled {
 		return
 	}
-	r.Note = fmt.Sprintf("%s went over its cap of %d MB, and the kernel killed its largest process there (exit code 137, \"Killed\"). Nothing else was hurt.", r.program, r.MemoryCapMB)
+	r.Note = fmt.Sprintf("%s went over its cap of %d MB, and its largest process was killed there (exit code 137, \"Killed\"). Nothing else was hurt.", r.program, r.MemoryCapMB)
 	if r.remedy != "" {
 		r.Note += " To try: " + r.remedy
 	} else {

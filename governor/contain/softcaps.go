@@ -3,6 +3,7 @@ package contain
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,9 @@ const (
 	softFill = 600 << 20
 	// softGone is how long a killed process is waited for before the next.
 	softGone = 3 * time.Second
+	// swapEach is how often it is asked what of a job was swapped out, 25 µs a
+	// process.
+	swapEach = time.Second
 )
 
 // SoftKill is what was killed at a soft cap.
@@ -46,7 +50,6 @@ type SoftCaps struct {
 	fs   proc.FS
 	cg   cgroups
 	wake chan struct{}
-	own  func(pid int) bool // whether it may be killed; nil: all of a job's
 	kill func(id proc.ID) (time.Duration, error)
 
 	fill float64 // bytes a second, the fastest growth seen here; of Run alone
@@ -173,9 +176,17 @@ func (s *SoftCaps) look(j *softJob, now time.Time) time.Duration {
 	pids := s.members(j, w, now)
 	sum := j.sum(s.fs, pids, w.limit, now)
 	if dt := now.Sub(j.last.at).Seconds(); !j.last.at.IsZero() && dt > 0 && sum.pids == j.last.pids {
-		s.fill = max(s.fill, float64(sum.bytes-j.last.bytes)/dt)
+		// What was seen once does not count for ever: half of it after a minute.
+		s.fill = max(s.fill*math.Exp2(-dt/60), float64(sum.bytes-j.last.bytes)/dt)
 	}
 	j.last = sum
+	if w.swap >= 0 && !sum.precise && now.Sub(j.swapped) >= swapEach {
+		// What was swapped out is in no sum of what is resident.
+		j.swapped = now
+		if all := keptBy(s.fs, pids, now); all.swap > w.swap && all.bytes+all.swap > w.limit+w.swap {
+			sum = sharedBy(s.fs, pids, now)
+		}
+	}
 	over := sum.precise && (sum.bytes > w.limit || w.swap >= 0 && sum.bytes+max(sum.swap, 0) > w.limit+w.swap)
 	var killed *SoftKill
 	if over {
@@ -193,20 +204,34 @@ func (s *SoftCaps) look(j *softJob, now time.Time) time.Duration {
 	return s.interval(w.limit - sum.bytes)
 }
 
-// act kills the largest process of a job. One that is gone by itself, or is
-// not to be killed, is nil: the next look finds what there is then.
+// act kills the largest process of a job that may be killed. One that is gone by
+// itself is nil: the next look finds what there is then.
 func (s *SoftCaps) act(j *softJob, w softCap, sum softSum) *SoftKill {
-	st, err := s.fs.Stat(sum.largest.PID)
-	if err != nil || sum.largest.PID <= 1 || !s.belongs(w.scope, st.ID.PID) {
-		return nil
+	sum.sorted()
+	for _, part := range sum.have {
+		st, err := s.fs.Stat(part.pid)
+		if err != nil || part.pid <= 1 || !s.belongs(w.scope, part.pid) || s.spared(part.pid) {
+			continue
+		}
+		took, err := s.kill(st.ID)
+		if isGone(err) {
+			return nil // then the sum is another one, too
+		}
+		if err != nil {
+			continue // another user's, for a governor without root
+		}
+		j.last = softSum{} // what it gives back is no slope
+		j.tree = nil
+		return &SoftKill{PID: part.pid, Name: st.Comm, Bytes: part.bytes, Sum: sum.bytes, Cap: w.limit, Took: took}
 	}
-	took, err := s.kill(st.ID)
-	if err != nil {
-		return nil
-	}
-	j.last = softSum{} // what it gives back is no slope
-	j.tree = nil
-	return &SoftKill{PID: st.ID.PID, Name: st.Comm, Bytes: sum.most, Sum: sum.bytes, Cap: w.limit, Took: took}
+	return nil
+}
+
+// spared is a program that runs with more rights than who started it: the
+// kernel would kill it at a cap of its own, but root's hand is not to be lent.
+func (s *SoftCaps) spared(pid int) bool {
+	x := proc.Exec{ID: proc.ID{PID: pid}}
+	return s.fs.ReadFacts(&x) == nil && (x.Secure || x.UID != x.EUID)
 }
 
 // interval is half of the time in which a job can use up its room.
@@ -247,9 +272,6 @@ func (s *SoftCaps) members(j *softJob, w softCap, now time.Time) []int {
 // belongs asks once more whether a process is of the job: between the list and
 // the kill it may have ended, and its number may be another's.
 func (s *SoftCaps) belongs(sc Scope, pid int) bool {
-	if s.own != nil && !s.own(pid) {
-		return false
-	}
 	if sc.Cgroup != "" {
 		at, err := s.fs.Cgroup(pid)
 		return err == nil && below(at, sc.Cgroup)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -63,9 +64,13 @@ func TestSoftSum(t *testing.T) {
 			}
 			pids = append(pids, 999) // ended since the list
 			got := new(softJob).sum(proc.NewFS(root), pids, tt.limit<<20, time.Now())
-			if got.bytes>>20 != tt.want || got.precise != tt.precise || got.largest.PID != tt.largest {
+			largest := 0
+			if got.sorted(); len(got.have) > 0 {
+				largest = got.have[0].pid
+			}
+			if got.bytes>>20 != tt.want || got.precise != tt.precise || largest != tt.largest {
 				t.Errorf("got %d MB, precise %v, largest %d; want %d, %v, %d",
-					got.bytes>>20, got.precise, got.largest.PID, tt.want, tt.precise, tt.largest)
+					got.bytes>>20, got.precise, largest, tt.want, tt.precise, tt.largest)
 			}
 		})
 	}
@@ -197,6 +202,33 @@ func TestSoftCaps(t *testing.T) {
 	s.Drop(sc)
 	if _, _, _, ok := s.Count(sc); ok {
 		t.Error("a dropped job is known still")
+	}
+}
+
+// TestSoftAct: who may not be killed is passed over, and so is a set-id program.
+func TestSoftAct(t *testing.T) {
+	root := t.TempDir()
+	for pid, euid := range map[int]uint32{1000: 0, 1001: 1000, 1002: 1000} {
+		aProcess(t, root, pid, 1000, euid, false)
+	}
+	s := NewSoftCaps(proc.NewFS(root), "")
+	var asked []int
+	s.kill = func(id proc.ID) (time.Duration, error) {
+		asked = append(asked, id.PID)
+		if id.PID == 1001 {
+			return 0, syscall.EPERM
+		}
+		return time.Millisecond, nil
+	}
+	sum := softSum{bytes: 90, have: []softPart{{1002, 20}, {1000, 40}, {1001, 30}}}
+	w := softCap{scope: Scope{Cgroup: "/user.slice/user-1000.slice/session-2.scope"}, limit: 50}
+	got := s.act(new(softJob), w, sum)
+	if got == nil || got.PID != 1002 || got.Bytes != 20 || got.Sum != 90 || !slices.Equal(asked, []int{1001, 1002}) {
+		t.Errorf("killed %+v after asking for %d; want 1002 after 1001, and never 1000", got, asked)
+	}
+	w.scope.Cgroup = "/elsewhere"
+	if got := s.act(new(softJob), w, sum); got != nil {
+		t.Errorf("killed %+v, which is in another cgroup", got)
 	}
 }
 

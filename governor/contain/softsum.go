@@ -1,6 +1,8 @@
 package contain
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/headroomd/headroomd/loader/proc"
@@ -28,22 +30,32 @@ type softJob struct {
 	last    softSum
 	tree    []int // without a cgroup: as of the last walk
 	walked  time.Time
+	swapped time.Time // when it was last asked what of it is swapped out
 }
 
 // softSum is one measuring of a job.
 type softSum struct {
 	at      time.Time
-	bytes   int64 // what it has in memory, as far as it cannot be dropped
-	swap    int64 // -1 where it was not looked at
-	largest proc.ID
-	most    int64 // what the largest has
-	precise bool  // what is shared was counted once
+	bytes   int64      // what it has in memory, as far as it cannot be dropped
+	swap    int64      // -1 where it was not looked at
+	have    []softPart // the largest first; empty where it was not asked
+	precise bool       // what is shared was counted once
 	pids    int
 }
 
-// preciseFor is how long it is believed how much of the sum is shared. Each
-// finding out costs some 20 ms a gigabyte.
-const preciseFor = 2 * time.Second
+// softPart is what one process has of a job's memory.
+type softPart struct {
+	pid   int
+	bytes int64
+}
+
+// preciseFor is how long it is believed how much of the sum is shared, and
+// nearFor close below the cap: what was shared may be written to, and is twice
+// there then. Each finding out costs some 20 ms a gigabyte.
+const (
+	preciseFor = 2 * time.Second
+	nearFor    = 250 * time.Millisecond
+)
 
 // sum measures the job. The cheap sums come first, since most jobs are far from
 // their caps: what is resident (8 µs a process), then without files (25 µs),
@@ -60,7 +72,11 @@ func (j *softJob) sum(fs proc.FS, pids []int, limit int64, now time.Time) softSu
 		return s
 	}
 	s = keptBy(fs, pids, now)
-	if s.bytes-j.over <= limit && now.Sub(j.precise) < preciseFor {
+	believed := preciseFor
+	if s.bytes-j.over > limit/10*9 {
+		believed = nearFor
+	}
+	if s.bytes-j.over <= limit && now.Sub(j.precise) < believed {
 		s.bytes -= j.over
 		return s
 	}
@@ -111,7 +127,12 @@ func sharedBy(fs proc.FS, pids []int, now time.Time) softSum {
 }
 
 func (s *softSum) take(pid int, has int64) {
-	if has > s.most {
-		s.most, s.largest = has, proc.ID{PID: pid}
+	if has > 0 {
+		s.have = append(s.have, softPart{pid, has})
 	}
+}
+
+// sorted puts the largest first.
+func (s *softSum) sorted() {
+	slices.SortFunc(s.have, func(a, b softPart) int { return cmp.Compare(b.bytes, a.bytes) })
 }
