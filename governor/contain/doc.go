@@ -6,10 +6,12 @@
 //
 // Systemd asks the manager that owns the process's part of the tree (pid 1, or
 // the user's own manager below user@UID.service) for a transient scope with a
-// memory cap; without root it asks the user's own and moves only what is
-// that user's. Cgroupfs makes cgroups itself where no systemd does. None is what is left when nothing can be had: it places nothing
-// and says so. Each tier answers with values, never with a guess: a field that
-// the kernel does not offer is -1 or in Scope.Notes.
+// memory cap; without root it asks the user's own, and moves only what is that
+// user's. Cgroupfs makes cgroups itself where no systemd does. None is what is
+// left when nothing can be had: it places nothing and says so. Soft wraps any of
+// them: where the kernel enforces no cap, it is kept by measuring. Each tier
+// answers with values, never with a guess: a field that the kernel does not
+// offer is -1 or in Scope.Notes.
 //
 // # What is moved, and what never
 //
