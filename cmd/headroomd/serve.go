@@ -47,7 +47,7 @@ by "headroomd status".`,
 	f.StringVar(&flags.config, "config", "", "read the settings from `FILE`")
 	f.StringVar(&flags.mode, "mode", "", "`MODE`: enforce, observe (only tell what would be done) or off")
 	f.StringVar(&flags.source, "source", "", "how execs are seen: auto, bpf, perf or poll")
-	f.StringVar(&flags.contain, "contain", "", "where jobs are put: auto, systemd or none")
+	f.StringVar(&flags.contain, "contain", "", "where jobs are put: auto, systemd, cgroupfs or none")
 	f.BoolVar(&flags.verbose, "verbose", false, "log more")
 	return cmd
 }
@@ -92,6 +92,11 @@ func serve(ctx context.Context, flags serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if !places.machine {
+		if err := guardedAlready(ctx, machineSocket); err != nil {
+			return err
+		}
+	}
 	if err := places.make(); err != nil {
 		return err
 	}
@@ -103,6 +108,18 @@ func serve(ctx context.Context, flags serveFlags) error {
 	}
 	debug.FreeOSMemory() // what reading the rules took is not needed again
 	return d.run(ctx)
+}
+
+// guardedAlready is an error where the machine's governor enforces: it guards
+// this user too, and two with a book each would let twice as much in. The user's
+// unit is not started again after this exit code.
+func guardedAlready(ctx context.Context, socket string) error {
+	s, err := askStatus(ctx, socket)
+	if err != nil || s.Mode != governor.ModeEnforce {
+		return nil
+	}
+	return exitError{exitRefused, fmt.Errorf("the machine's governor (pid %d) guards this user already; "+
+		"there is nothing to do for a second one", s.PID)}
 }
 
 // boxes caps containers wherever the unified hierarchy is, whatever jobs are

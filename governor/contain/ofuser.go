@@ -23,7 +23,7 @@ import (
 type ofUser struct {
 	uid     uint32
 	manager string // "user-UID"
-	lingers bool   // the manager outlives the last session
+	linger  string // file that is there if the manager outlives the last session
 }
 
 // userSlice is where a user's jobs go: beside his other programs, below the
@@ -40,10 +40,15 @@ func userOf(uid int) *ofUser {
 	}
 	u := &ofUser{uid: uint32(uid), manager: "user-" + strconv.Itoa(uid)}
 	if who, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		_, err := os.Stat(filepath.Join(lingerDir, filepath.Base(who.Username)))
-		u.lingers = err == nil
+		u.linger = filepath.Join(lingerDir, filepath.Base(who.Username))
 	}
 	return u
+}
+
+// lingers is asked each time: it is changed by one command.
+func (u *ofUser) lingers() bool {
+	_, err := os.Stat(u.linger)
+	return u.linger != "" && err == nil
 }
 
 // home is the manager that everything goes through: pid 1, or the user's own.
@@ -68,16 +73,29 @@ func (u *ofUser) mayMove(o Origin, x proc.Exec, files proc.FS) (string, error) {
 	case o.Kind != "session" || o.Slice != "user-"+strconv.Itoa(int(u.uid))+".slice":
 		return fmt.Sprintf("it sits in %s, which is the system's: only root may move it out", o.Unit), nil
 	}
-	if u.lingers {
+	if u.lingers() {
 		return "", nil
 	}
 	// A session with a process left in it keeps the user's manager alive; one
 	// that was moved away from lets it end, and all of its jobs.
+	const why = ", and is to outlive its session; a job of the user's manager would not: loginctl enable-linger makes it do so"
 	if sig, err := files.Signals(x.ID.PID); err == nil && sig.HangupIgnored() {
-		return "it is to outlive its session (nohup), and a job of the user's manager would not: " +
-			"loginctl enable-linger makes it do so", nil
+		return "it ignores the end of its terminal (nohup)" + why, nil
+	}
+	if st, err := files.Stat(x.ID.PID); err == nil && st.TTY == 0 && u.orphan(st, files) {
+		return "it was started in the background without a terminal (setsid)" + why, nil
 	}
 	return "", nil
+}
+
+// orphan reports whether who started the process is gone: then it belongs to
+// init, or to the user's own manager.
+func (u *ofUser) orphan(st proc.Stat, files proc.FS) bool {
+	if st.PPID <= 1 {
+		return true
+	}
+	at, err := files.Cgroup(st.PPID)
+	return err == nil && u.owns(at) && strings.HasSuffix(at, "/init.scope")
 }
 
 // placed is where a job of the user's goes. Units of two managers can not be

@@ -13,6 +13,10 @@ import (
 
 // aProcess writes what mayMove reads of a made-up one.
 func aProcess(t *testing.T, root string, pid int, uid, euid uint32, nohup bool) proc.ID {
+	return aProcessOf(t, root, pid, 10, 34816, uid, euid, nohup)
+}
+
+func aProcessOf(t *testing.T, root string, pid, ppid, tty int, uid, euid uint32, nohup bool) proc.ID {
 	t.Helper()
 	dir := filepath.Join(root, fmt.Sprint(pid))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -23,7 +27,7 @@ func aProcess(t *testing.T, root string, pid int, uid, euid uint32, nohup bool) 
 		ignored = 1
 	}
 	files := map[string]string{
-		"stat": fmt.Sprintf("%d (make) S 1 %d %d 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", pid, pid, pid),
+		"stat": fmt.Sprintf("%d (make) S %d %d %d %d -1 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", pid, ppid, pid, pid, tty),
 		"status": fmt.Sprintf("Name:\tmake\nUid:\t%d\t%d\t%d\t%d\nSigPnd:\t0\nShdPnd:\t0\nSigBlk:\t0000000000000000\nSigIgn:\t%016x\nSigCgt:\t0000000000000000\n",
 			uid, euid, euid, euid, ignored),
 		"cgroup":   "0::/user.slice/user-1000.slice/session-2.scope\n",
@@ -59,7 +63,10 @@ func TestMayMove(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			u := &ofUser{uid: 1000, manager: "user-1000", lingers: tt.lingers}
+			u := &ofUser{uid: 1000, manager: "user-1000"}
+			if tt.lingers {
+				u.linger = root
+			}
 			id := aProcess(t, root, 500, tt.uid, tt.euid, tt.nohup)
 			got, err := u.mayMove(ParseOrigin(tt.cgroup), proc.Exec{ID: id}, proc.NewFS(root))
 			if err != nil {
@@ -67,6 +74,37 @@ func TestMayMove(t *testing.T) {
 			}
 			if (got == "") != (tt.refuse == "") || !strings.Contains(got, tt.refuse) {
 				t.Errorf("got %q, want %q", got, tt.refuse)
+			}
+		})
+	}
+}
+
+// TestMayMoveSetsid: who started it is gone and there is no terminal.
+func TestMayMoveSetsid(t *testing.T) {
+	const session = "/user.slice/user-1000.slice/session-2.scope"
+	tests := []struct {
+		name      string
+		ppid, tty int
+		refuse    bool
+	}{
+		{"an agent's command", 10, 0, false},
+		{"at a terminal", 1, 34816, false},
+		{"left to init", 1, 0, true},
+		{"left to the user's manager", 20, 0, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			aProcessOf(t, root, 20, 1, 0, 1000, 1000, false)
+			if err := os.WriteFile(filepath.Join(root, "20", "cgroup"),
+				[]byte("0::/user.slice/user-1000.slice/user@1000.service/init.scope\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			u := &ofUser{uid: 1000, manager: "user-1000"}
+			id := aProcessOf(t, root, 500, tt.ppid, tt.tty, 1000, 1000, false)
+			got, err := u.mayMove(ParseOrigin(session), proc.Exec{ID: id}, proc.NewFS(root))
+			if err != nil || (got != "") != tt.refuse {
+				t.Errorf("got %q, %v; want it refused: %v", got, err, tt.refuse)
 			}
 		})
 	}

@@ -151,7 +151,7 @@ func (s *Systemd) Describe() string {
 	line := "systemd " + v
 	if s.user != nil {
 		line += fmt.Sprintf(", the service manager of uid %d (its own processes alone)", s.user.uid)
-		if !s.user.lingers {
+		if !s.user.lingers() {
 			line += "; without lingering it ends with the last session (loginctl enable-linger)"
 		}
 	}

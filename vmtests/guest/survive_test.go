@@ -120,7 +120,7 @@ func TestSurviveHogs(t *testing.T) {
 // is capped late, or stopped below the critical line; nobody else is.
 func TestSurviveStranger(t *testing.T) {
 	InVM(t)
-	line := InstallC(t, "dora", "hog", "survive/a.out") + " 1500 after 5 0"
+	line := InstallC(t, "dora", "hog", "survive/a.out") + " 940 after 5 0"
 	before := len(globalKills(t))
 	d := Daemon{}.Start(t)
 	beat := startHeartbeat(t)
