@@ -21,6 +21,9 @@ BUILD     := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=$(BUILDVCS) -ldflags 
 # them runs 20 to 50 times slower.
 VM_TIMEOUT ?= 60m
 VM_RUN     ?=
+# ARCH=arm64: the stock Raspberry Pi, by hand; it needs qemu-system-arm,
+# qemu-user-static and arch-test.
+ARCH       ?=
 
 # With it staticcheck is part of `make lint`: .ci/run sets it.
 STATICCHECK ?=
@@ -31,7 +34,7 @@ help:
 	@echo 'make build          build/headroomd, one static file'
 	@echo 'make test           all tests; installs what they need through apt'
 	@echo 'make check          the native tests only'
-	@echo 'make vmtest         the tests in virtual machines only (VM_RUN=regexp)'
+	@echo 'make vmtest         the tests in virtual machines only (VM_RUN=regexp ARCH=arm64)'
 	@echo 'make bench          benchmarks'
 	@echo 'make lint           gofmt and go vet'
 	@echo 'make generate       rebuild the BPF object (clang-14)'
@@ -65,7 +68,7 @@ check:
 # times, and a machine without KVM takes both cores.
 .PHONY: vmtest
 vmtest:
-	HEADROOM_VM=1 HEADROOM_VM_RUN='$(VM_RUN)' $(GO) test -count=1 -p 1 -v -timeout $(VM_TIMEOUT) ./vmtests/...
+	HEADROOM_VM=1 HEADROOM_VM_ARCH='$(ARCH)' HEADROOM_VM_RUN='$(VM_RUN)' $(GO) test -count=1 -p 1 -v -timeout $(VM_TIMEOUT) ./vmtests/...
 
 .PHONY: test
 test: deps check vmtest

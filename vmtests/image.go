@@ -44,7 +44,16 @@ func DefaultCache() (string, error) {
 	return filepath.Join(dir, "headroomd-vm"), nil
 }
 
-// DefaultImage is the image of a suite on this machine's architecture.
+// DefaultArch is $HEADROOM_VM_ARCH, else this machine's: Debian's names of what
+// the tests know are Go's.
+func DefaultArch() string {
+	if arch := os.Getenv("HEADROOM_VM_ARCH"); arch != "" {
+		return arch
+	}
+	return runtime.GOARCH
+}
+
+// DefaultImage is the image of a suite.
 func DefaultImage(suite string) (Image, error) {
 	cache, err := DefaultCache()
 	if err != nil {
@@ -54,7 +63,7 @@ func DefaultImage(suite string) (Image, error) {
 	if mirror == "" {
 		mirror = defaultMirror
 	}
-	return Image{Suite: suite, Arch: runtime.GOARCH, Mirror: mirror, Cache: cache}, nil
+	return Image{Suite: suite, Arch: DefaultArch(), Mirror: mirror, Cache: cache}, nil
 }
 
 // Packages are what is installed, besides what apt itself needs.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -66,7 +67,12 @@ func (b Boot) Start(ctx context.Context) (*Machine, error) {
 	}
 	defer listener.Close()
 
-	qemu := exec.CommandContext(ctx, "qemu-system-x86_64", b.arguments(m)...)
+	p, ok := platforms[b.Image.Arch]
+	if !ok {
+		os.RemoveAll(sockets)
+		return nil, fmt.Errorf("no machine of architecture %q is known", b.Image.Arch)
+	}
+	qemu := exec.CommandContext(ctx, p.emulator, b.arguments(m)...)
 	stderr, err := os.Create(filepath.Join(b.Logs, "qemu.log"))
 	if err != nil {
 		os.RemoveAll(sockets)
@@ -173,7 +179,8 @@ func (b Boot) arguments(m *Machine) []string {
 		cpus = 2
 	}
 	// panic=-1 with -no-reboot: a kernel that panics ends the machine.
-	words := "root=/dev/vda rw console=ttyS0 panic=-1 systemd.show_status=1"
+	p := platforms[b.Image.Arch]
+	words := "root=/dev/vda rw console=" + p.console + " panic=-1 systemd.show_status=1"
 	for _, w := range b.KernelArg {
 		words += " " + w
 	}
@@ -182,8 +189,8 @@ func (b Boot) arguments(m *Machine) []string {
 		root += sdCard
 	}
 	log := func(name string) string { return filepath.Join(b.Logs, name) }
-	return []string{
-		"-accel", "tcg,thread=multi", "-cpu", "max",
+	return append(slices.Clone(p.machine), []string{
+		"-accel", "tcg,thread=multi",
 		"-smp", fmt.Sprint(cpus), "-m", fmt.Sprint(memory),
 		"-nodefaults", "-display", "none", "-no-reboot",
 		"-kernel", b.Image.Kernel(), "-initrd", b.Image.Initrd(), "-append", words,
@@ -197,5 +204,18 @@ func (b Boot) arguments(m *Machine) []string {
 		"-device", "virtserialport,chardev=results,name=headroom.results",
 		"-chardev", "file,id=journal,path=" + log("journal.log"),
 		"-device", "virtserialport,chardev=journal,name=headroom.journal",
-	}
+	}...)
+}
+
+// platform is what differs between architectures.
+type platform struct {
+	emulator, pkg string // and the Debian package that has it
+	machine       []string
+	console       string
+}
+
+// A Cortex-A72 is what a Raspberry Pi 4 has.
+var platforms = map[string]platform{
+	"amd64": {"qemu-system-x86_64", "qemu-system-x86", []string{"-cpu", "max"}, "ttyS0"},
+	"arm64": {"qemu-system-aarch64", "qemu-system-arm", []string{"-M", "virt", "-cpu", "cortex-a72"}, "ttyAMA0"},
 }

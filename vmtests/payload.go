@@ -17,6 +17,7 @@ var runScript []byte
 // out, the guest's test binary and the words to start it with.
 type Payload struct {
 	Module    string   // root of the checkout
+	Arch      string   // of the guest, as Go names it
 	Faults    bool     // the daemon is built with its fault points
 	Arguments []string // of the test binary
 	Keep      bool     // the machine stays up after the tests
@@ -35,7 +36,7 @@ func (p Payload) Build(ctx context.Context, dir string) (string, error) {
 		argv []string
 	}
 	steps := []step{
-		{"install the daemon", []string{"make", "-s", "install", "DESTDIR=" + system, "PREFIX=/usr"}},
+		{"install the daemon", []string{"make", "-s", "install", "DESTDIR=" + system, "PREFIX=/usr", "BUILD_DIR=build/" + p.Arch}},
 		{"build the guest's tests", []string{"go", "test", "-c", "-o", filepath.Join(stage, "guest.test"), "./vmtests/guest"}},
 		{"build the tests of containment", []string{"go", "test", "-c", "-o", filepath.Join(stage, "contain.test"), "./governor/contain"}},
 	}
@@ -45,7 +46,7 @@ func (p Payload) Build(ctx context.Context, dir string) (string, error) {
 	}
 	for _, s := range steps {
 		cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
-		cmd.Dir, cmd.Env = p.Module, append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Dir, cmd.Env = p.Module, append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+p.Arch)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", s.what, err, out)
 		}
