@@ -126,7 +126,7 @@ func TestSelftest(t *testing.T) {
 			systemctl(t, "daemon-reload")
 		}()
 		r := selfTest(t, s, "sudo systemd-run --quiet --scope --slice=withheld.slice headroomd selftest", "FAIL")
-		if r.Tier.Claims != "kernel" || r.Tier.Cap != "none" {
+		if r.Tier.Claims != "kernel" || r.Tier.Cap == "kernel" {
 			t.Errorf("told %+v", r.Tier)
 		}
 		r.is(t, "cap", "failed", "no memory controller")
