@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -45,6 +43,9 @@ type Cgroupfs struct {
 	base   string // the part that is the governor's: "/" or what was delegated
 	euid   int
 	memory bool
+
+	mu   sync.Mutex
+	over map[string]bool // cgroups of released jobs in which something still was
 }
 
 // NewCgroupfs finds the part of the hierarchy that the governor may divide:
@@ -119,64 +120,6 @@ func (c *Cgroupfs) delegated(own string) bool {
 	return false
 }
 
-// wanted are the controllers that jobs are given, as far as they are had.
-var wanted = []string{"memory", "pids", "cpu", "io"}
-
-// divide makes the cgroup of the jobs and hands the controllers down to it.
-func (c *Cgroupfs) divide() error {
-	if c.base != "/" {
-		if err := c.clear(); err != nil {
-			return err
-		}
-	}
-	jobs := path.Join(c.base, jobsDir)
-	if err := os.Mkdir(c.cg.dir(jobs), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	for _, at := range []string{c.base, jobs} {
-		have, err := c.cg.controllers(at)
-		if err != nil {
-			return err
-		}
-		for _, name := range wanted {
-			if !slices.Contains(have, name) {
-				continue
-			}
-			// One by one: one that is refused takes the others along.
-			if err := c.cg.write(at, "cgroup.subtree_control", "+"+name); err != nil {
-				c.log.Warn("hand a controller down", "controller", name, "cgroup", at, "err", err)
-			}
-		}
-	}
-	have, err := c.cg.controllers(jobs)
-	if err != nil {
-		return err
-	}
-	down, err := c.cg.read(jobs, "cgroup.subtree_control")
-	c.memory = err == nil && slices.Contains(have, "memory") && slices.Contains(strings.Fields(string(down)), "memory")
-	return err
-}
-
-// clear moves what sits in the base itself to a cgroup below it.
-func (c *Cgroupfs) clear() error {
-	rest := path.Join(c.base, restDir)
-	if err := os.Mkdir(c.cg.dir(rest), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	for range walks {
-		pids, err := c.cg.procs(c.base)
-		if err != nil || len(pids) == 0 {
-			return err
-		}
-		for _, pid := range pids {
-			if err := c.move(rest, pid); err != nil && !gone(err) {
-				return fmt.Errorf("move pid %d out of it: %w", pid, err)
-			}
-		}
-	}
-	return errors.New("its processes fork faster than they can be moved")
-}
-
 // Describe says in one line what jobs are put in.
 func (c *Cgroupfs) Describe() string {
 	line := fmt.Sprintf("cgroups below %s of the hierarchy at %s, without a service manager", path.Join(c.base, jobsDir), c.cg.root)
@@ -208,14 +151,34 @@ func (c *Cgroupfs) Trial(context.Context) error {
 	return nil
 }
 
-// Close removes the cgroups in which nothing runs any more; the others stay,
-// with their limits.
+// Close removes the cgroups of released jobs in which nothing runs any more; the
+// others stay, with their limits.
 func (c *Cgroupfs) Close() error {
-	c.sweep()
+	c.tidy("")
 	return nil
 }
 
-// sweep removes the jobs' cgroups that are empty.
+// tidy removes a released job's cgroup, and those that were not empty when
+// theirs were released. What nobody has released is left alone, empty or not:
+// its counters are not read yet, or its process is on the way. "" is none.
+func (c *Cgroupfs) tidy(released string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		c.over = make(map[string]bool)
+	}
+	if IsScopeName(path.Base(released)) {
+		c.over[released] = true
+	}
+	for at := range c.over {
+		if err := os.Remove(c.cg.dir(at)); err == nil || gone(err) {
+			delete(c.over, at) // else EBUSY: something runs in it
+		}
+	}
+}
+
+// sweep removes the jobs' cgroups that are empty: before the first job, what a
+// former governor left.
 func (c *Cgroupfs) sweep() {
 	jobs := path.Join(c.base, jobsDir)
 	entries, _ := os.ReadDir(c.cg.dir(jobs))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/headroomd/headroomd/loader/proc"
@@ -61,11 +63,25 @@ func (c *Cgroupfs) Look(_ context.Context, x proc.Exec) (Origin, error) {
 	return o, err
 }
 
+// ownLimits are the files that hold what is in a cgroup back, hugetlb's apart:
+// one of those has the size of a page in its name. misc.max and rdma.max are
+// none of them: they have a line for each device, limited or not.
+var ownLimits = []string{"memory.max", "memory.high", "memory.swap.max", "memory.swap.high", "memory.zswap.max",
+	"pids.max", "cpu.max", "io.max", "cpuset.cpus", "cpuset.mems"}
+
 // limited says what limit of its own a cgroup has, or one between it and the
-// part that is the governor's; "" if none has.
+// part that is the governor's; "" if none has. A cgroup that somebody froze
+// counts: what is moved out of it runs.
 func (c *Cgroupfs) limited(at string) (string, error) {
-	for ; at != c.base && at != "/" && path.Base(at) != restDir; at = path.Dir(at) {
-		for _, file := range []string{"memory.max", "memory.high", "pids.max", "cpu.max", "io.max", "cpuset.cpus"} {
+	for ; at != c.base && at != "/"; at = path.Dir(at) {
+		if c.cg.frozen(at) {
+			return fmt.Sprintf("its cgroup %q was frozen by somebody: moving it out would let it go", at), nil
+		}
+		huge, _ := filepath.Glob(filepath.Join(c.cg.dir(at), "hugetlb.*.max"))
+		for i, file := range huge {
+			huge[i] = filepath.Base(file)
+		}
+		for _, file := range slices.Concat(ownLimits, huge) {
 			text, err := c.cg.read(at, file)
 			if gone(err) {
 				continue // no such controller here

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/headroomd/headroomd/governor/contain/fault"
 	"github.com/headroomd/headroomd/loader/proc"
 )
@@ -60,7 +62,8 @@ func (c *Cgroupfs) Place(ctx context.Context, spec Spec) (sc Scope, err error) {
 		spec.Progress()
 	}
 	if err := c.attach(sc.Cgroup, id.PID); err != nil {
-		if gone(err) {
+		// ENOENT and ENODEV are the cgroup's end and not the process's.
+		if errors.Is(err, unix.ESRCH) {
 			err = proc.ErrGone
 		}
 		return sc, fmt.Errorf("place pid %d: %w", id.PID, err)
@@ -96,7 +99,7 @@ func (c *Cgroupfs) undo(sc Scope, origin string) {
 			c.log.Warn("move a process back", "pid", pid, "cgroup", origin, "err", err)
 		}
 	}
-	os.Remove(c.cg.dir(sc.Cgroup))
+	c.tidy(sc.Cgroup)
 }
 
 // limit writes the limits and says which the kernel did not take. What it has
@@ -133,11 +136,10 @@ func (c *Cgroupfs) SetLimits(_ context.Context, sc Scope, l Limits) (Scope, erro
 }
 
 // Release lets a job's cgroup go: it is removed as soon as it is empty, here or
-// at a later sweep.
+// when a later one is released.
 func (c *Cgroupfs) Release(_ context.Context, sc Scope) error {
 	err := c.Thaw(sc)
-	os.Remove(c.cg.dir(sc.Cgroup))
-	c.sweep()
+	c.tidy(sc.Cgroup)
 	return err
 }
 
