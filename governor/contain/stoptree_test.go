@@ -120,10 +120,20 @@ func TestStopTreeThatForksAtItsEnd(t *testing.T) {
 
 func TestStopTreeSpares(t *testing.T) {
 	_, ids := grow(t, "sh -c 'echo $$; sleep 600 & echo $!; wait' & sleep 600 & echo $!; wait", 3)
+	// A child has its parent's name until it executes sleep.
 	spared := 0
-	for i, id := range ids {
-		if st, err := (proc.FS{}).Stat(id.PID); err == nil && st.Comm == "sh" && i > 0 {
-			spared = id.PID
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		shells := 0
+		for _, id := range ids[1:] {
+			if st, err := (proc.FS{}).Stat(id.PID); err == nil && st.Comm != "sleep" {
+				shells, spared = shells+1, id.PID
+			}
+		}
+		if shells == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %v do not sleep, want one", shells, ids[1:])
 		}
 	}
 	tree := Tree{FS: proc.FS{}, Root: ids[0], Spare: func(pid int) bool { return pid == spared }}
