@@ -104,9 +104,14 @@ func runEvents(ctx context.Context, out io.Writer, f eventsFlags) error {
 // eventsLeft shows the records that a governor left which runs no more: the
 // machine's, or else the user's own.
 func eventsLeft(filter journal.Filter, show func(journal.Record) error) error {
+	return leftRecords(func(path string) error { return eventsOf(path, filter, show) })
+}
+
+// leftRecords reads the first of the files that a governor may have left.
+func leftRecords(read func(path string) error) error {
 	machine := placesOf(true).events
 	for _, path := range []string{machine, placesOf(false).events} {
-		if err := eventsOf(path, filter, show); !errors.Is(err, fs.ErrNotExist) {
+		if err := read(path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

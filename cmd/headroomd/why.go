@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -124,13 +123,7 @@ func eachRecord(ctx context.Context, file, socket string, since time.Time, each 
 	if !notRunning(err) || socket != "" {
 		return err
 	}
-	for _, machine := range []bool{true, false} {
-		err = recordsOf(placesOf(machine).events, filter, each)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return fmt.Errorf("no governor runs, and none has left records in %s", placesOf(true).events)
+	return leftRecords(func(path string) error { return recordsOf(path, filter, each) })
 }
 
 // recordsOf reads a file; a torn line is no reason to tell nothing.

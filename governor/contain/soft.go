@@ -31,11 +31,10 @@ type Tier interface {
 type Soft struct {
 	Tier
 	Caps *SoftCaps
-	fs   proc.FS
 }
 
 // NewSoft wraps a tier. Caps are kept as long as Caps.Run runs.
-func NewSoft(t Tier, caps *SoftCaps) *Soft { return &Soft{Tier: t, Caps: caps, fs: caps.fs} }
+func NewSoft(t Tier, caps *SoftCaps) *Soft { return &Soft{Tier: t, Caps: caps} }
 
 // Place places as the tier does, and holds the job to its cap from the moment
 // on at which it is let go.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -125,7 +124,7 @@ func sendTo(fs proc.FS, cgroup string, pid int, signals ...unix.Signal) error {
 	switch {
 	case err != nil:
 		return err
-	case at != cgroup && !strings.HasPrefix(at, cgroup+"/"):
+	case !below(at, cgroup):
 		return fmt.Errorf("pid %d is in %q by now: %w", pid, at, proc.ErrGone)
 	}
 	for _, sig := range signals {
